@@ -88,10 +88,25 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
 }
 
 /// Copies the remedy of a finding about hardware to the first finding, because users follow the first remedy. Does so if only software
-/// drivers can use the hardware, and the first finding is that no driver has a device.
+/// drivers can use each of the cards, and the first finding is that no driver has a device.
 fn advise_on_hardware(report: &mut Report) {
-    const ONLY_SOFTWARE: [&codes::Row; 2] = [codes::HARDWARE_WITHOUT_VULKAN, codes::HARDWARE_DISPLAY_ONLY];
+    const ONLY_SOFTWARE: [&codes::Row; 3] = [
+        codes::HARDWARE_WITHOUT_VULKAN,
+        codes::HARDWARE_DISPLAY_ONLY,
+        codes::HARDWARE_NONE,
+    ];
+    // A driver that is not known here may be for hardware that the system's lists do not show.
+    let is_unknown = |dropped: &Dropped| {
+        dropped.code == "driver.no-devices" && catalogue::hardware::of(dropped.name.as_bytes()).is_none()
+    };
+    if report.hardware.is_empty() && report.dropped.iter().any(is_unknown) {
+        return;
+    }
     let is_it = |dropped: &&Dropped| ONLY_SOFTWARE.iter().any(|row| row.name == dropped.code);
+    let mut cards = report.hardware.iter().map(ToString::to_string);
+    if !cards.all(|card| report.dropped.iter().filter(is_it).any(|one| one.name == card)) {
+        return;
+    }
     let Some(hardware) = report.dropped.iter().find(is_it) else {
         return;
     };

@@ -104,6 +104,14 @@ const REFUSED_IN_CONTAINER: &str = "The permissions of the node allow access, bu
 const NVIDIA_IN_CONTAINER: &str = "Let NVIDIA's container tools add the libraries: docker run --runtime=nvidia --gpus all -e \
     NVIDIA_DRIVER_CAPABILITIES=all IMAGE, or podman run --device nvidia.com/gpu=all IMAGE.";
 
+/// Remedy for a container of Incus, LXD or LXC that has NVIDIA's card but not NVIDIA's libraries.
+const NVIDIA_IN_LXC: &str = "Let the container use NVIDIA's libraries of the host, which needs NVIDIA's container tools there: incus config set NAME \
+    nvidia.runtime=true nvidia.driver.capabilities=all (lxc config set for LXD), and start the container again.";
+
+/// Remedy for a pod of Kubernetes that has NVIDIA's card but not NVIDIA's libraries.
+const NVIDIA_IN_POD: &str = "Let NVIDIA's container tools add the libraries: request nvidia.com/gpu in the resources of the pod, set \
+    NVIDIA_DRIVER_CAPABILITIES=all for it, and use the runtime class nvidia where the cluster has one.";
+
 /// Remedy for a container of distrobox or toolbox that has NVIDIA's card but not NVIDIA's libraries.
 const NVIDIA_IN_DISTROBOX: &str = "Make the container again with NVIDIA's libraries of the host: distrobox create --nvidia ...; toolbox takes them over by itself \
     where the host has NVIDIA's container toolkit and a CDI file: nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml";
@@ -150,7 +158,8 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Option
         return Some(codes::HARDWARE_WITHOUT_VULKAN.about(card.to_string()));
     }
     let libraries = libraries_for(card, kernel_driver);
-    let is_installed = libraries_in(report).any(|library| libraries.contains(&library));
+    let is_installed =
+        libraries_in(report).any(|library| libraries.contains(&library)) || is_served_by_old_mesa(&libraries, report);
     if libraries.is_empty() {
         return Some(Dropped {
             findings: vec![format!(
@@ -186,6 +195,20 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Option
     Some(found)
 }
 
+/// Returns `true` for a card whose only driver is [`HASVK`], if Intel's usual driver failed. Before Mesa 22.3, the usual driver serves
+/// these cards.
+fn is_served_by_old_mesa(libraries: &[&str], report: &Report) -> bool {
+    let is_usual = |one: &Dropped| {
+        let names = [Some(one.name.as_str()), one.file.as_deref()];
+        names
+            .into_iter()
+            .flatten()
+            .any(|name| known(name) == Some("libvulkan_intel"))
+    };
+    let has_failed = |one: &Dropped| !one.is_noise() && one.rank < rank::CONSEQUENCE && is_usual(one);
+    libraries == [HASVK] && report.dropped.iter().any(has_failed)
+}
+
 /// Returns `true` if the program found a known driver, even if the driver is broken or has no device.
 fn has_driver(report: &Report) -> bool {
     !report.drivers.is_empty() || libraries_in(report).next().is_some()
@@ -203,6 +226,12 @@ pub(super) fn to_install(kernel_driver: &str, libraries: &[&str], machine: &Mach
         }
         if is_in(&["apptainer"]) {
             return NVIDIA_IN_APPTAINER.into();
+        }
+        if machine.text("run/systemd/container") == "lxc" {
+            return NVIDIA_IN_LXC.into();
+        }
+        if machine.has("run/secrets/kubernetes.io") {
+            return NVIDIA_IN_POD.into();
         }
         if is_in(&super::CONTAINERS) {
             return NVIDIA_IN_CONTAINER.into();
@@ -312,13 +341,13 @@ fn refusal(driver: &Dropped) -> Option<&String> {
 }
 
 /// Returns `true` if the program runs in a container.
-fn in_container(report: &Report) -> bool {
+pub(super) fn in_container(report: &Report) -> bool {
     let mut words = report.surroundings.iter();
     words.any(|word| super::CONTAINERS.contains(&word.as_str()))
 }
 
 /// Returns `true` if the program runs in a container. A container gets NVIDIA's libraries from its host.
-fn gets_libraries(report: &Report) -> bool {
+pub(super) fn gets_libraries(report: &Report) -> bool {
     in_container(report) || report.surroundings.iter().any(|word| word == "apptainer")
 }
 

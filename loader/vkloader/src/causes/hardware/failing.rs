@@ -1,13 +1,16 @@
 //! Completes findings about drivers that failed with facts about the hardware: the host of a container, the kernel driver of the card, and
 //! cards that the system does not list.
 
-use super::drivers::{is_meant_for, known, row_of, to_install};
+use super::drivers::{self, is_meant_for, known, row_of, to_install};
 use super::machine::Machine;
-use super::{NVIDIA, is_absent, is_nvidia};
-use crate::report::{Card, Dropped, PRINTED, Report, codes, rank};
+use super::{NVIDIA, idle, is_absent, is_hardware, is_nvidia, surrounding};
+use crate::causes::elf;
+use crate::report::{Absent, Card, Dropped, PRINTED, Report, codes, rank};
 
 /// End of the assignments to variables with which Mesa's drivers accept cards that the drivers do not fully support.
 const EXPERIMENTAL: &str = "_I_WANT_A_BROKEN_VULKAN_DRIVER=1";
+/// Beginning of the findings about files that a driver named in a message and that it could not open.
+const NOT_OPENED: &str = "it could not open ";
 
 /// Codes of findings about drivers that were opened and failed.
 const FAILED: [&str; 3] = [
@@ -17,28 +20,39 @@ const FAILED: [&str; 3] = [
 ];
 
 /// Remedy for NVIDIA's driver on a system without a card of NVIDIA.
-const NO_NVIDIA: &str = "Plug the card in, or switch it on: laptops switch it off by prime-select on-demand (Ubuntu), envycontrol -s hybrid, or supergfxctl \
-    -m Hybrid.";
+const NO_NVIDIA: &str = "If the machine has such a card: a laptop may have switched it off, so switch it on with prime-select on-demand (Ubuntu), envycontrol \
+    -s hybrid, or supergfxctl -m Hybrid; otherwise look in the firmware (BIOS) and at the plug. If it has none any more, remove the packages of this \
+    driver.";
 /// Remedy for a driver of any other vendor on a system without that vendor's cards.
-const NO_CARD: &str = "Plug the card in, or switch it on in the firmware (BIOS).";
+const NO_CARD: &str = "If the machine has such a card, plug it in, or switch it on in the firmware (BIOS).";
+/// Remedy for a driver without its card in WSL.
+const NO_CARD_IN_WSL: &str = "WSL gets its card through Windows, so the packages of this driver have no use there: remove them, and install a version of Mesa \
+    with the driver dzn (libvulkan_dzn.so).";
+/// Files in `/dev` of NVIDIA's chips for cars, robots and tablets (Tegra, Jetson), which are not on the PCI bus.
+const TEGRA: [&str; 3] = ["dev/nvhost-ctrl", "dev/nvhost-ctrl-gpu", "dev/nvmap"];
+/// Files that exist in containers whose NVIDIA libraries come from the host, in addition to those of [`drivers::gets_libraries`].
+const OTHER_CONTAINERS: [&str; 4] = ["run/.toolboxenv", "run/.distroboxenv", "etc/distrobox", ".flatpak-info"];
 
 /// Completes the findings about drivers. `is_replaced` is `true` if a variable replaces the search for drivers.
 pub(super) fn complete(report: &mut Report, machine: &Machine, is_replaced: bool) {
     from_host(report, machine);
     failed_to_list(report);
-    experimental(report);
-    without_card(report, is_replaced);
+    without_windows(report, machine);
+    in_container_without_list(report, machine);
+    without_card(report, machine, is_replaced);
 }
 
 /// Replaces the remedy for NVIDIA's driver in a container or sandbox that lacks the driver's library. The library comes from the host.
 fn from_host(report: &mut Report, machine: &Machine) {
     let is_nvidias = |card: &Card| card.vendor == NVIDIA && card.kernel_driver.as_deref() == Some("nvidia");
-    let usual = row_of("nvidia").map_or("", |row| row.install);
-    let advice = to_install("nvidia", &[], machine, report);
-    if advice == usual || machine.has("etc/NIXOS") || !report.hardware.iter().any(is_nvidias) {
+    let is_inside = drivers::gets_libraries(report) || OTHER_CONTAINERS.iter().any(|file| machine.has(file));
+    if !is_inside || !report.hardware.iter().any(is_nvidias) {
         return;
     }
-    let is_absent = |one: &&mut Dropped| is_nvidia(&one.name) && is_absent(one);
+    let advice = to_install("nvidia", &[], machine, report);
+    // A library that the system has in another folder, or that the dynamic linker's cache lacks, has a remedy of its own.
+    let is_absent =
+        |one: &&mut Dropped| one.absent == Some(Absent::Everywhere) && is_nvidia(&one.name) && is_absent(one);
     for one in report.dropped.iter_mut().filter(is_absent) {
         one.findings
             .push("in a container, this library comes from the host".into());
@@ -56,7 +70,7 @@ fn failed_to_list(report: &mut Report) {
     let Report { hardware, dropped, .. } = report;
     for one in dropped
         .iter_mut()
-        .filter(|one| one.code == "device.enumeration-failed" && !one.names_file)
+        .filter(|one| one.code == "device.enumeration-failed" && !one.names_file && !names_closed_file(one))
     {
         let Some(library) = library(one) else { continue };
         let mut drivers = hardware.iter().filter_map(|card| card.kernel_driver.as_deref());
@@ -72,19 +86,81 @@ fn failed_to_list(report: &mut Report) {
     }
 }
 
-/// Makes a driver that refuses a card the first cause if the driver names a variable with which it accepts the card.
-fn experimental(report: &mut Report) {
+/// Library through which Mesa's driver dzn calls Windows, in the folder that WSL mounts.
+const OF_WINDOWS: &str = "usr/lib/wsl/lib/libdxcore.so";
+
+/// Explains a failure of Mesa's driver dzn in WSL by the library of Windows, if the dynamic linker does not find it. Windows adds the
+/// library's folder to the linker's configuration, but some distributions replace that configuration.
+fn without_windows(report: &mut Report, machine: &Machine) {
+    let name = OF_WINDOWS.rsplit('/').next().unwrap_or_default();
+    if !machine.has("dev/dxg") || elf::locate(name, elf::Identity::of_this_process()).is_some() {
+        return;
+    }
+    let has_failed = |one: &&mut Dropped| {
+        library(one) == Some("libvulkan_dzn") && !one.names_file && one.code != "driver.not-opened"
+    };
+    for one in report.dropped.iter_mut().filter(has_failed) {
+        let (finding, advice) = if machine.has(OF_WINDOWS) {
+            (
+                "exists, but the dynamic linker does not search its folder",
+                "Let the dynamic linker search the folder: echo /usr/lib/wsl/lib >/etc/ld.so.conf.d/ld.wsl.conf && ldconfig; or for one program: \
+                 LD_LIBRARY_PATH=/usr/lib/wsl/lib PROGRAM",
+            )
+        } else {
+            (
+                "is not there, and the driver calls Windows through it",
+                "In Windows: wsl --update, then wsl --shutdown. In a container, make the folder available: -v /usr/lib/wsl:/usr/lib/wsl.",
+            )
+        };
+        one.findings.insert(0, format!("/{OF_WINDOWS} {finding}"));
+        one.advice = advice.into();
+        one.names_file = true;
+    }
+}
+
+/// Replaces the remedy for NVIDIA's driver that failed in a container with a node of NVIDIA's card, but without the system's list of cards.
+/// Such a container most often lacks libraries.
+fn in_container_without_list(report: &mut Report, machine: &Machine) {
+    let is_inside = drivers::gets_libraries(report) && machine.has_node_of_nvidia() && report.hardware.is_empty();
+    let has_failed =
+        |one: &&mut Dropped| FAILED.contains(&one.code.as_str()) && !one.names_file && is_nvidia(&one.name);
+    let advice = row_of("nvidia").map_or("", |row| row.unused);
+    for one in report.dropped.iter_mut().filter(|one| is_inside && has_failed(one)) {
+        one.advice = advice.into();
+    }
+}
+
+/// Returns `true` if the findings name a file that the driver could not open, so that the remedy is about this file.
+fn names_closed_file(one: &Dropped) -> bool {
+    one.findings.iter().any(|finding| finding.starts_with(NOT_OPENED))
+}
+
+/// Explains a driver that refuses a card and names a variable with which it accepts the card. The driver is a cause only if no hardware
+/// device is usable.
+pub(super) fn experimental(report: &mut Report) {
+    let is_name = |word: &str| {
+        let name = word.strip_suffix("=1").unwrap_or_default();
+        name.bytes()
+            .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+    };
     let variable = |finding: &String| {
         let mut words = finding.strip_prefix(PRINTED)?.split_whitespace();
-        words.find(|word| word.ends_with(EXPERIMENTAL)).map(String::from)
+        words
+            .find(|word| word.ends_with(EXPERIMENTAL) && is_name(word))
+            .map(String::from)
     };
+    let is_usable = report.devices.iter().any(is_hardware);
     for one in &mut report.dropped {
         if let Some(variable) = one.findings.iter().find_map(variable) {
             one.reason =
                 "The driver is not complete for this card, so it does not use the card unless a variable is set."
                     .into();
-            one.advice = format!("Let the driver use the card, at your own risk: {variable} PROGRAM");
-            one.rank = rank::HARDWARE - 1;
+            one.advice = format!(
+                "Update Mesa and the kernel, because newer versions may be complete for the card. Until then, let the driver use the card at your \
+                 own risk: {variable} PROGRAM"
+            );
+            one.names_file = true;
+            one.rank = if is_usable { rank::ASIDE } else { rank::HARDWARE + 1 };
         }
     }
 }
@@ -99,33 +175,59 @@ fn vendor(library: &str) -> Option<u32> {
     }
 }
 
-/// Explains a driver that failed on a system that lists no card of the driver's vendor. If a variable selects the driver, the variable
-/// explains more than the missing card.
-fn without_card(report: &mut Report, is_replaced: bool) {
-    let Report { hardware, dropped, .. } = report;
-    let has_card = |vendor: u32| hardware.iter().any(|card| card.vendor == vendor || card.vendor == 0);
-    for one in dropped
-        .iter_mut()
-        .filter(|one| FAILED.contains(&one.code.as_str()) && !one.names_file)
-    {
-        let Some(vendor) = library(one).and_then(vendor).filter(|vendor| !has_card(*vendor)) else {
+/// Returns `true` if the system may have a card that its list of PCI devices lacks. Some sandboxes have no such list, and the GPUs of
+/// NVIDIA's Tegra chips are on another bus.
+fn may_have_unlisted_card(vendor: u32, machine: &Machine) -> bool {
+    let has_node = || machine.has_node_of_nvidia() || TEGRA.iter().any(|file| machine.has(file));
+    machine.names("sys/bus/pci/devices").is_empty() || vendor == NVIDIA && has_node()
+}
+
+/// Returns the remedy for a driver on a system without cards of the vendor `vendor`.
+fn to_get_card(vendor: u32, report: &Report) -> String {
+    let usual = if vendor == NVIDIA { NO_NVIDIA } else { NO_CARD };
+    let advice = match surrounding(report) {
+        Some(("wsl", _)) => NO_CARD_IN_WSL,
+        Some(("virtual-machine", advice)) => advice,
+        Some(_) if drivers::in_container(report) => super::NO_CARD_FOR_CONTAINER,
+        _ => usual,
+    };
+    advice.into()
+}
+
+/// Explains a driver that failed on a system that lists no card of the driver's vendor. The missing card is not the first cause if a variable
+/// selects the driver, or if the system has a card of another vendor.
+fn without_card(report: &mut Report, machine: &Machine, is_replaced: bool) {
+    let has_card = |vendor: u32| {
+        let mut cards = report.hardware.iter();
+        cards.any(|card| card.vendor == vendor || card.vendor == 0)
+    };
+    let has_other = report.hardware.iter().any(|card| idle::DRAWING.contains(&card.vendor));
+    let mut first = None;
+    for place in 0..report.dropped.len() {
+        let one = &report.dropped[place];
+        let has_failed = FAILED.contains(&one.code.as_str()) && !one.names_file && !names_closed_file(one);
+        let vendor = library(one).and_then(vendor).filter(|_| has_failed);
+        let Some(vendor) = vendor.filter(|vendor| !has_card(*vendor) && !may_have_unlisted_card(*vendor, machine))
+        else {
             continue;
         };
+        let advice = to_get_card(vendor, report);
+        first.get_or_insert_with(|| advice.clone());
+        let one = &mut report.dropped[place];
         one.findings
             .insert(0, "the system lists no card for this driver".into());
-        one.advice = if vendor == NVIDIA { NO_NVIDIA } else { NO_CARD }.into();
-        if is_replaced {
+        one.advice = advice;
+        if is_replaced || has_other {
             one.rank = rank::CONSEQUENCE;
         }
     }
     // Copies the advice of the driver's finding to the finding that the system lists no card, because both findings have one cause.
-    if let Some(first) = dropped
-        .iter()
-        .find(|one| one.advice == NO_NVIDIA || one.advice == NO_CARD)
-    {
-        let advice = first.advice.clone();
-        for one in dropped.iter_mut().filter(|one| one.code == codes::HARDWARE_NONE.name) {
-            one.advice.clone_from(&advice);
-        }
+    if let Some(advice) = first {
+        let is_it = |one: &&mut Dropped| one.code == codes::HARDWARE_NONE.name;
+        report
+            .dropped
+            .iter_mut()
+            .filter(is_it)
+            .for_each(|one| one.advice.clone_from(&advice));
     }
 }

@@ -6,7 +6,7 @@ use crate::report::{Card, Dropped, Report, rank};
 use std::path::PathBuf;
 
 /// PCI vendors whose cards can render. Cards of other vendors, for example in servers, often only drive a display.
-const DRAWING: [u32; 3] = [0x1002, 0x10DE, 0x8086];
+pub(super) const DRAWING: [u32; 3] = [0x1002, 0x10DE, 0x8086];
 
 /// Returns one finding for each unused card. The finding does not explain a failure, because another card works.
 pub(super) fn find(machine: &Machine, report: &Report) -> Vec<Dropped> {

@@ -62,8 +62,8 @@ pub(super) fn without_node(card: &Card, driver: &str) -> Dropped {
 }
 
 /// Addition to the remedy for an NVIDIA card whose kernel module a file forbids.
-const FORBIDDEN_BY_TOOL: &str = " A tool that switches the card off may have written the line: prime-select on-demand (Ubuntu), envycontrol -s \
-    hybrid, supergfxctl -m Hybrid.";
+const FORBIDDEN_BY_TOOL: &str = " A tool that switches the card off may have written the line. To switch the card on: prime-select on-demand \
+    (Ubuntu), envycontrol -s hybrid, or supergfxctl -m Hybrid.";
 
 /// Folders with files that forbid kernel modules.
 const FORBIDDING: [&str; 4] = [
@@ -169,12 +169,18 @@ const CERTIFICATES: [&str; 3] = [
 
 /// Returns the remedy for NVIDIA's kernel module on a system that loads only signed modules.
 fn to_sign(machine: &Machine) -> String {
+    const FIRST: &str = "Load the kernel module: modprobe nvidia. If it says Key was rejected";
     let file = CERTIFICATES.iter().find(|file| machine.has(file));
-    let file = file.map_or("CERTIFICATE".into(), |file| format!("/{file}"));
-    format!(
-        "Let the firmware trust the key that signs NVIDIA's kernel module: mokutil --import {file}, then start the machine again and choose Enroll \
-         MOK; or switch Secure Boot off in the firmware. If the module loads now (modprobe nvidia), that is not needed."
-    )
+    match file {
+        Some(file) => format!(
+            "{FIRST}, let the firmware trust the key that signs the module: mokutil --import /{file}, then start the machine again and choose Enroll \
+             MOK; or switch Secure Boot off in the firmware."
+        ),
+        None => format!(
+            "{FIRST}, sign the module with a key that the firmware trusts (sbctl or sbsigntools in Arch, akmods with kmodgenca in Fedora, mokutil \
+             elsewhere), or switch Secure Boot off in the firmware; if it says anything else, look in dmesg."
+        ),
+    }
 }
 
 /// Folder with a subfolder of modules for each installed kernel.

@@ -14,13 +14,16 @@ pub(super) const WINDOWS_DRIVER: &str = "dxgkrnl";
 /// Device node of [`WINDOWS_DRIVER`].
 pub(super) const WINDOWS_NODE: &str = "/dev/dxg";
 /// Device nodes of drivers that have no node in `/dev/dri`.
-const OTHER_NODES: [&str; 6] = [
+const OTHER_NODES: [&str; 9] = [
     "dev/nvidiactl",
     "dev/nvidia0",
     "dev/dxg",
     "dev/kgsl-3d0",
     "dev/mali0",
     "dev/pvr_sync",
+    "dev/nvmap",
+    "dev/nvhost-ctrl-gpu",
+    "dev/nvgpu/igpu0/ctrl",
 ];
 
 /// Variable of the firmware with the state of Secure Boot.

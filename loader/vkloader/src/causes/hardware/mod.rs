@@ -7,13 +7,14 @@ mod generations;
 mod idle;
 mod kernel;
 mod machine;
+mod permissions;
+mod several;
 
 use super::{elf, linker};
 use crate::report::{Card, Device, Dropped, Report, codes, rank};
-use crate::shell::word;
-use machine::{Machine, WINDOWS_DRIVER, WINDOWS_NODE, is_open_to_us};
-use std::fs;
-use std::os::unix::fs::MetadataExt;
+use machine::{Machine, WINDOWS_DRIVER, WINDOWS_NODE};
+use permissions::{closed_nodes, permissions};
+use several::{is_explained, is_of_minor_card};
 use std::path::{Path, PathBuf};
 
 /// PCI vendor ID of NVIDIA.
@@ -45,9 +46,6 @@ const NO_WINDOWS: &str = "In Windows: wsl --update, then wsl --shutdown. WSL 1 h
 /// Variable that selects NVIDIA's cards in a container; [`NO_CARD`] lists the values that select no card.
 const VISIBLE: &str = "NVIDIA_VISIBLE_DEVICES";
 const NO_CARD: [&str; 2] = ["none", "void"];
-/// Group ID that the kernel shows for groups that the user namespace does not map.
-const UNMAPPED: u32 = 65534;
-
 /// Adds the graphics hardware to a report. If no hardware device is usable, also adds the obstacles between drivers and hardware.
 /// `is_replaced` is `true` if a variable replaces the search for drivers; the program then does not see all installed drivers.
 pub(super) fn find(report: &mut Report, is_replaced: bool) {
@@ -67,6 +65,7 @@ fn find_below(report: &mut Report, root: &Path, wanted: Option<&str>, is_replace
     if report.loader.is_none() || asked_no_driver(report) {
         return;
     }
+    failing::experimental(report);
     let mut found = match report.devices.iter().any(is_hardware) {
         true if is_replaced => return,
         true => idle::find(&machine, report),
@@ -104,16 +103,20 @@ fn obstacles(machine: &Machine, report: &Report, wanted: Option<&str>, is_replac
     let may_be_cause = |dropped: &Dropped| {
         dropped.is_noise() || lacks_node(dropped, machine, &closed) || drivers::is_of_windows(dropped)
     };
-    if !report.dropped.iter().any(may_be_cause) {
-        // No driver was opened, so missing hardware cannot be the first cause.
-        let later = |dropped: &mut Dropped| dropped.rank = dropped.rank.max(rank::CONSEQUENCE);
-        found.iter_mut().for_each(later);
+    let is_minor = |dropped: &Dropped| is_of_minor_card(dropped, &report.hardware, &reachable);
+    for dropped in &mut found {
+        // If no driver was opened, missing hardware cannot be the first cause.
+        if !report.dropped.iter().any(may_be_cause) || is_minor(dropped) {
+            dropped.rank = dropped.rank.max(rank::CONSEQUENCE);
+        }
     }
     found.extend(capabilities(machine, wanted));
     found.extend(versions(machine, report));
-    if found.is_empty() {
-        found.extend(reachable.iter().filter_map(|card| drivers::unused(card, report)));
-    }
+    let unexplained = reachable
+        .iter()
+        .filter(|card| !is_explained(card, &found, &closed, machine));
+    let unused: Vec<Dropped> = unexplained.filter_map(|card| drivers::unused(card, report)).collect();
+    found.extend(unused);
     if !is_replaced {
         found.extend(
             reachable
@@ -125,13 +128,6 @@ fn obstacles(machine: &Machine, report: &Report, wanted: Option<&str>, is_replac
         found.extend(no_card(report, machine));
     }
     found
-}
-
-/// Returns the device nodes that this user may not open.
-fn closed_nodes(machine: &Machine) -> Vec<PathBuf> {
-    let mut closed = machine.nodes();
-    closed.retain(|node| !is_open_to_us(node));
-    closed
 }
 
 /// Returns a finding for a system without the kernel's list of devices.
@@ -177,109 +173,24 @@ fn capabilities(machine: &Machine, value: Option<&str>) -> Option<Dropped> {
     })
 }
 
-/// Returns a finding about device nodes that this user may not open.
-fn permissions(machine: &Machine, closed: &[PathBuf]) -> Option<Dropped> {
-    let first = closed.first()?;
-    let row = codes::HARDWARE_NO_PERMISSION;
-    let user = user(machine);
-    Some(Dropped {
-        findings: closed
-            .iter()
-            .map(|node| format!("closed to {user}: {}", node.display()))
-            .collect(),
-        advice: match (to_join(machine, closed, &user), fs::metadata(first)) {
-            (Some(advice), _) => advice,
-            (None, Ok(status)) => to_open(first, (status.gid(), status.mode()), machine, &user),
-            (None, Err(_)) => row.remedy.into(),
-        },
-        ..row.about(first.display().to_string())
-    })
-}
-
-/// Returns the remedy for nodes of several groups, if the user is in none of these groups.
-fn to_join(machine: &Machine, closed: &[PathBuf], user: &str) -> Option<String> {
-    let groups = machine.text("etc/group");
-    let name = |node: &PathBuf| {
-        let status = fs::metadata(node).ok()?;
-        let is_for_group = status.mode() & 0o060 == 0o060 && status.gid() != 0;
-        named(&groups, &status.gid().to_string()).filter(|name| is_for_group && !is_member(&groups, name, user))
-    };
-    let mut names = closed.iter().map(name).collect::<Option<Vec<String>>>()?;
-    names.sort_unstable();
-    names.dedup();
-    (names.len() > 1).then(|| {
-        format!(
-            "Add the user to the groups {}, and log in again: usermod -aG {} {user}",
-            names.join(" and "),
-            names.join(",")
-        )
-    })
-}
-
 /// Returns `true` if a driver was opened but returned no functions or devices, because its device nodes are missing or closed.
 fn lacks_node(dropped: &Dropped, machine: &Machine, closed: &[PathBuf]) -> bool {
     let row = catalogue::hardware::of(dropped.name.as_bytes());
-    let row = row.filter(|_| linker::was_opened(dropped));
+    let has_failed = linker::was_opened(dropped) || dropped.code == "device.enumeration-failed";
+    let row = row.filter(|_| has_failed);
     row.is_some_and(|row| {
         let is_nvidias = row.on_demand_vendor == 0x10DE && !machine.has_node_of_nvidia();
         let is_gone = !row.nodes.is_empty() && row.nodes.iter().all(|node| !machine.has(node));
-        is_gone || is_nvidias || row.nodes.iter().any(|node| closed.contains(&machine.path(node)))
+        let is_closed = |node: &str| closed.contains(&machine.path(node));
+        let is_of_row = |card: &&Card| {
+            let driver = card.kernel_driver.as_deref();
+            // NVIDIA's driver does not need the render node.
+            row.on_demand_vendor == 0 && driver.is_some_and(|driver| row.kernel_drivers.contains(&driver))
+        };
+        let cards = machine.cards();
+        let mut nodes = cards.iter().filter(is_of_row).filter_map(|card| card.node.as_deref());
+        is_gone || is_nvidias || row.nodes.iter().any(|node| is_closed(node)) || nodes.any(is_closed)
     })
-}
-
-/// Returns `true` if `group`, the text of the file of groups, lists the user as a member of the group called `name`.
-fn is_member(group: &str, name: &str, user: &str) -> bool {
-    group.lines().any(|line| {
-        let fields: Vec<&str> = line.split(':').collect();
-        fields.len() > 3 && fields[0] == name && fields[3].split(',').any(|member| member == user)
-    })
-}
-
-/// Returns the remedy for a node that this user may not open. The remedy depends on the node's group ID and mode.
-fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine, user: &str) -> String {
-    let lets_group = mode & 0o060 == 0o060;
-    let name = named(&machine.text("etc/group"), &group.to_string());
-    match name.filter(|_| lets_group && group != 0 && group != UNMAPPED) {
-        Some(name) if is_member(&machine.text("etc/group"), &name, user) => format!(
-            "Log in again: the user {user} is in the group {name}, but this session began before that; for one command: newgrp {name}"
-        ),
-        Some(name) => format!("Add the user to the group {name}, and log in again: usermod -aG {name} {user}"),
-        None if lets_group && group == UNMAPPED && machine.has("run/systemd/container") => format!(
-            "The container does not know the node's group: give the node a group of the container, with incus config device set NAME gpu gid {} or, in \
-             Proxmox, dev0: {},gid={0}",
-            id_of(&machine.text("etc/group"), "render").unwrap_or_else(|| "105".into()),
-            node.display()
-        ),
-        None if lets_group && group == UNMAPPED => {
-            "The container does not know the node's group: podman run --group-add keep-groups keeps the groups of the user.".into()
-        }
-        None if lets_group && group != 0 && machine.has(".dockerenv") => {
-            format!("The node's group has no name in the container: docker run --group-add {group} IMAGE")
-        }
-        None if lets_group && group != 0 && machine.has("run/.containerenv") => {
-            format!("The node's group has no name in the container: podman run --group-add {group} IMAGE")
-        }
-        None if node.components().any(|part| part.as_os_str() == "dri") && !lets_group | (group == 0) => {
-            let node = word(&node.display().to_string());
-            format!(
-                "Let udev give the node its group again: udevadm trigger --subsystem-match=drm; if there is no udev here: chgrp render \
-                 {node} && chmod 0660 {node}. The user must be in that group."
-            )
-        }
-        None if node.to_string_lossy().contains("/nvidia") => of_nvidia_node(machine),
-        None => codes::HARDWARE_NO_PERMISSION.remedy.into(),
-    }
-}
-
-/// Returns the remedy for a node of NVIDIA's driver. Options of the kernel module determine the permissions of the nodes.
-fn of_nvidia_node(machine: &Machine) -> String {
-    const OPTION: &str = "NVreg_DeviceFileMode";
-    const NOW: &str = "chmod 0666 /dev/nvidia*";
-    let file = kernel::file_with(machine, OPTION);
-    file.map_or_else(
-        || format!("Give the user permission to read and write the nodes: {NOW}"),
-        |file| format!("Set {OPTION}=0666 in /{file}, and start the machine again; until then: {NOW}"),
-    )
 }
 
 /// Returns a finding about the obstacle between drivers and a card.
@@ -389,6 +300,9 @@ const CONTAINERS: [&str; 3] = ["docker", "podman", "container"];
 /// Remedy for a container on a system without a card.
 const NO_CARD_FOR_CONTAINER: &str = "The kernel of the host lists no graphics card either, so look there first (lspci -nn | grep -i -e vga -e 3d -e display). \
     Without a card, only software drivers work, such as Mesa's lavapipe.";
+/// Remedy for a virtual machine without a card.
+const NO_CARD_FOR_GUEST: &str = "Give the virtual machine a card: virtio-gpu with Venus, a card of the host by passthrough, or, in a cloud, an instance with a \
+    GPU. Without a card, only software drivers work, such as Mesa's lavapipe: mesa-vulkan-drivers (Debian, Ubuntu, Fedora) or vulkan-swrast (Arch).";
 /// Remedy for a changed root folder whose `/dev` lacks the device nodes of the system.
 const IN_CHANGED_ROOT: &str = "The root folder was changed (chroot): make the device nodes available there, from outside: mount --rbind /dev ROOT/dev";
 
@@ -422,10 +336,7 @@ const ADVICE: [(&str, &str); 9] = [
          configuration of LXC: lxc.mount.entry = /dev/dri dev/dri none bind,create=dir",
     ),
     ("wsl", "Install a driver for WSL in Windows, and run: wsl --update"),
-    (
-        "virtual-machine",
-        "Give the virtual machine a card: virtio-gpu with Venus, or a card of the host by passthrough.",
-    ),
+    ("virtual-machine", NO_CARD_FOR_GUEST),
 ];
 
 /// Adds the state of the hardware to the finding about each driver without a device.
@@ -471,28 +382,6 @@ fn is_absent(driver: &Dropped) -> bool {
 fn is_nvidia(library: &str) -> bool {
     let row = catalogue::hardware::of(library.as_bytes());
     row.is_some_and(|row| row.on_demand_vendor != 0)
-}
-
-/// Returns the name of this process's user, or the user ID if there is no name.
-fn user(machine: &Machine) -> String {
-    let number = rustix::process::geteuid().as_raw().to_string();
-    named(&machine.text("etc/passwd"), &number).unwrap_or(number)
-}
-
-/// Returns the ID of a group in the file `group`.
-fn id_of(file: &str, name: &str) -> Option<String> {
-    let mut lines = file.lines().map(|line| line.split(':').collect::<Vec<_>>());
-    let fields = lines.find(|fields| fields.len() > 2 && fields[0] == name)?;
-    Some(fields[2].into())
-}
-
-/// Returns the name for an ID in the file `passwd` or `group`.
-fn named(file: &str, number: &str) -> Option<String> {
-    file.lines().find_map(|line| {
-        let mut fields = line.split(':');
-        let (name, _, id) = (fields.next()?, fields.next()?, fields.next()?);
-        (id == number).then(|| name.into())
-    })
 }
 
 #[cfg(test)]

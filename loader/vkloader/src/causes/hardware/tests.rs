@@ -1,9 +1,12 @@
 mod hosts;
 mod kernel;
 mod more;
+mod several;
 
+use super::permissions::{to_join, to_open};
 use super::*;
 use crate::report::Loader;
+use std::fs;
 use std::os::unix::fs::symlink;
 
 /// The files of an imitated system, in a temporary folder.

@@ -140,7 +140,7 @@ fn the_card_of_windows_is_hardware_in_wsl() {
 }
 
 /// Returns a report with a usable card of AMD.
-fn with_first_card() -> Report {
+pub(super) fn with_first_card() -> Report {
     let seen = crate::probe::Device {
         kind: "integrated".into(),
         vendor: 0x1002,

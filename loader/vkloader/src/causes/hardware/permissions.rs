@@ -1,0 +1,135 @@
+//! Finds device nodes that this user may not open, and the group or setting that permits it.
+
+use super::kernel;
+use super::machine::{Machine, is_open_to_us};
+use crate::report::{Dropped, codes};
+use crate::shell::word;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Group ID that the kernel shows for groups that the user namespace does not map.
+const UNMAPPED: u32 = 65534;
+
+/// Returns the device nodes that this user may not open.
+pub(super) fn closed_nodes(machine: &Machine) -> Vec<PathBuf> {
+    let mut closed = machine.nodes();
+    closed.retain(|node| !is_open_to_us(node));
+    closed
+}
+
+/// Returns a finding about device nodes that this user may not open.
+pub(super) fn permissions(machine: &Machine, closed: &[PathBuf]) -> Option<Dropped> {
+    let first = closed.first()?;
+    let row = codes::HARDWARE_NO_PERMISSION;
+    let user = user(machine);
+    Some(Dropped {
+        findings: closed
+            .iter()
+            .map(|node| format!("closed to {user}: {}", node.display()))
+            .collect(),
+        advice: match (to_join(machine, closed, &user), fs::metadata(first)) {
+            (Some(advice), _) => advice,
+            (None, Ok(status)) => to_open(first, (status.gid(), status.mode()), machine, &user),
+            (None, Err(_)) => row.remedy.into(),
+        },
+        ..row.about(first.display().to_string())
+    })
+}
+
+/// Returns the remedy for nodes of several groups, if the user is in none of these groups.
+pub(super) fn to_join(machine: &Machine, closed: &[PathBuf], user: &str) -> Option<String> {
+    let groups = machine.text("etc/group");
+    let name = |node: &PathBuf| {
+        let status = fs::metadata(node).ok()?;
+        let is_for_group = status.mode() & 0o060 == 0o060 && status.gid() != 0;
+        named(&groups, &status.gid().to_string()).filter(|name| is_for_group && !is_member(&groups, name, user))
+    };
+    let mut names = closed.iter().map(name).collect::<Option<Vec<String>>>()?;
+    names.sort_unstable();
+    names.dedup();
+    (names.len() > 1).then(|| {
+        format!(
+            "Add the user to the groups {}, and log in again: usermod -aG {} {user}",
+            names.join(" and "),
+            names.join(",")
+        )
+    })
+}
+
+/// Returns `true` if `group`, the text of the file of groups, lists the user as a member of the group called `name`.
+fn is_member(group: &str, name: &str, user: &str) -> bool {
+    group.lines().any(|line| {
+        let fields: Vec<&str> = line.split(':').collect();
+        fields.len() > 3 && fields[0] == name && fields[3].split(',').any(|member| member == user)
+    })
+}
+
+/// Returns the remedy for a node that this user may not open. The remedy depends on the node's group ID and mode.
+pub(super) fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine, user: &str) -> String {
+    let lets_group = mode & 0o060 == 0o060;
+    let name = named(&machine.text("etc/group"), &group.to_string());
+    match name.filter(|_| lets_group && group != 0 && group != UNMAPPED) {
+        Some(name) if is_member(&machine.text("etc/group"), &name, user) => format!(
+            "Log in again: the user {user} is in the group {name}, but this session began before that; for one command: newgrp {name}"
+        ),
+        Some(name) => format!("Add the user to the group {name}, and log in again: usermod -aG {name} {user}"),
+        None if lets_group && group == UNMAPPED && machine.has("run/systemd/container") => format!(
+            "The container does not know the node's group: give the node a group of the container, with incus config device set NAME gpu gid {} or, in \
+             Proxmox, dev0: {},gid={0}",
+            id_of(&machine.text("etc/group"), "render").unwrap_or_else(|| "105".into()),
+            node.display()
+        ),
+        None if lets_group && group == UNMAPPED => {
+            "The container does not know the node's group: podman run --group-add keep-groups keeps the groups of the user.".into()
+        }
+        None if lets_group && group != 0 && machine.has(".dockerenv") => {
+            format!("The node's group has no name in the container: docker run --group-add {group} IMAGE")
+        }
+        None if lets_group && group != 0 && machine.has("run/.containerenv") => {
+            format!("The node's group has no name in the container: podman run --group-add {group} IMAGE")
+        }
+        None if node.components().any(|part| part.as_os_str() == "dri") && !lets_group | (group == 0) => {
+            let node = word(&node.display().to_string());
+            format!(
+                "Let udev give the node its group again: udevadm trigger --subsystem-match=drm; if there is no udev here: chgrp render \
+                 {node} && chmod 0660 {node}. The user must be in that group."
+            )
+        }
+        None if node.to_string_lossy().contains("/nvidia") => of_nvidia_node(machine),
+        None => codes::HARDWARE_NO_PERMISSION.remedy.into(),
+    }
+}
+
+/// Returns the remedy for a node of NVIDIA's driver. Options of the kernel module determine the permissions of the nodes.
+fn of_nvidia_node(machine: &Machine) -> String {
+    const OPTION: &str = "NVreg_DeviceFileMode";
+    const NOW: &str = "chmod 0666 /dev/nvidia*";
+    let file = kernel::file_with(machine, OPTION);
+    file.map_or_else(
+        || format!("Give the user permission to read and write the nodes: {NOW}"),
+        |file| format!("Set {OPTION}=0666 in /{file}, and start the machine again; until then: {NOW}"),
+    )
+}
+
+/// Returns the name of this process's user, or the user ID if there is no name.
+fn user(machine: &Machine) -> String {
+    let number = rustix::process::geteuid().as_raw().to_string();
+    named(&machine.text("etc/passwd"), &number).unwrap_or(number)
+}
+
+/// Returns the ID of a group in the file `group`.
+fn id_of(file: &str, name: &str) -> Option<String> {
+    let mut lines = file.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    let fields = lines.find(|fields| fields.len() > 2 && fields[0] == name)?;
+    Some(fields[2].into())
+}
+
+/// Returns the name for an ID in the file `passwd` or `group`.
+fn named(file: &str, number: &str) -> Option<String> {
+    file.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let (name, _, id) = (fields.next()?, fields.next()?, fields.next()?);
+        (id == number).then(|| name.into())
+    })
+}

@@ -1,0 +1,236 @@
+//! Tests of machines with several cards, and of drivers whose card the system does not list.
+
+use super::*;
+
+/// A card: its place, vendor, device ID and kernel driver.
+type Row = (&'static str, &'static str, &'static str, Option<&'static str>);
+
+/// Sandy Bridge, for which no Vulkan driver exists.
+const OLD: Row = ("0000:00:02.0", "0x8086", "0x0116", Some("i915"));
+const RADEON: Row = ("0000:03:00.0", "0x1002", "0x744c", Some("amdgpu"));
+const NVIDIAS: Row = ("0000:01:00.0", "0x10de", "0x2684", Some("nvidia"));
+
+/// Adds cards, each with an open node.
+fn with(cards: &[Row]) -> System {
+    let system = System::new();
+    for (place, vendor, device, driver) in cards {
+        system.card(place, "0x030000", vendor, *driver);
+        system.file(&format!("sys/bus/pci/devices/{place}/device"), device);
+    }
+    system.file("dev/dri/renderD128", "");
+    system
+}
+
+/// Returns the finding of least rank about hardware or a driver.
+fn first(report: Report) -> Dropped {
+    let mut dropped = report.dropped;
+    dropped.retain(|one| !one.is_noise());
+    dropped.sort_by_key(|one| one.rank);
+    dropped.remove(0)
+}
+
+fn failed(library: &str, code: &str) -> Report {
+    let mut failed = report();
+    failed.dropped.push(Dropped {
+        code: code.into(),
+        rank: rank::BROKEN,
+        ..codes::DRIVER_NONE_HAS_DEVICE.about(library)
+    });
+    failed
+}
+
+/// A second card that cannot render, or that is reserved, does not hide the cause for a card that can.
+#[test]
+fn a_harmless_card_does_not_hide_the_cause_of_another() {
+    let guest: Row = ("0000:04:00.0", "0x10de", "0x2684", Some("vfio-pci"));
+    let server: Row = ("0000:05:00.0", "0x1a03", "0x2000", Some("ast"));
+    let bare: Row = ("0000:05:00.0", "0x1a03", "0x2000", None);
+    for other in [OLD, guest, server, bare] {
+        let system = with(&[other, RADEON]);
+        let found = first(system.found(idle(&["libvulkan_radeon.so"])));
+        assert_eq!(found.code, "hardware.not-used", "{other:?}");
+        assert!(found.name.contains("1002:744c"), "{}", found.name);
+        let found = first(system.found(idle(&["libvulkan_lvp.so"])));
+        assert_eq!(found.code, "hardware.no-driver", "{other:?}");
+    }
+    let found = first(with(&[guest]).found(idle(&["libvulkan_radeon.so"])));
+    assert_eq!(
+        (found.code.as_str(), found.rank),
+        ("hardware.for-guests", rank::HARDWARE)
+    );
+}
+
+#[test]
+fn a_closed_node_explains_only_its_own_card() {
+    let system = with(&[RADEON, NVIDIAS]);
+    let machine = Machine::at(system.0.path());
+    let cards = machine.cards();
+    let closed = |node: &str| [machine.path(node)];
+    for (node, of_radeon, of_nvidia) in [
+        ("dev/nvidiactl", false, true),
+        ("dev/dri/renderD128", true, true),
+        ("dev/dri/renderD129", false, false),
+    ] {
+        let explained = |vendor: u32| {
+            let card = cards.iter().find(|card| card.vendor == vendor).expect("a card");
+            is_explained(card, &[], &closed(node), &machine)
+        };
+        assert_eq!((explained(0x1002), explained(0x10DE)), (of_radeon, of_nvidia), "{node}");
+    }
+    let versions = [codes::HARDWARE_NVIDIA_VERSIONS.about("NVIDIA")];
+    let explained: Vec<bool> = cards
+        .iter()
+        .map(|card| is_explained(card, &versions, &[], &machine))
+        .collect();
+    assert_eq!(explained, [true, false], "{cards:?}");
+}
+
+/// A driver that remained from an earlier card does not come before the broken driver of the present card.
+#[test]
+fn a_driver_without_its_card_comes_after_the_driver_of_the_other_card() {
+    let mut both = failed("libGLX_nvidia.so.0", "driver.no-global-function");
+    both.dropped
+        .append(&mut failed("libvulkan_radeon.so", "driver.not-opened").dropped);
+    let found = first(with(&[RADEON]).found(both));
+    assert_eq!(found.name, "libvulkan_radeon.so");
+}
+
+#[test]
+fn a_card_that_the_system_does_not_list_is_not_called_missing() {
+    let driver = || failed("libGLX_nvidia.so.0", "driver.creation-failed");
+    let advice = |system: &System| system.found(driver()).dropped.remove(0).advice;
+    let usual = driver().dropped.remove(0).advice;
+    // The list of PCI devices of a sandbox such as that of gVisor is empty.
+    let system = System::new();
+    assert_eq!(advice(&system), usual);
+    system.card("0000:00:1f.0", "0x020000", "0x8086", None);
+    assert!(
+        advice(&system).contains("prime-select on-demand"),
+        "{}",
+        advice(&system)
+    );
+    for node in ["dev/nvidia0", "dev/nvmap", "dev/nvhost-ctrl-gpu"] {
+        let system = System::new();
+        system.card("0000:00:1f.0", "0x020000", "0x8086", None);
+        assert_eq!(advice(system.file(node, "")), usual, "{node}");
+    }
+}
+
+#[test]
+fn a_missing_card_comes_with_the_words_of_the_surroundings() {
+    for (file, text, words) in [
+        ("proc/cpuinfo", "flags : fpu hypervisor", "an instance with a GPU"),
+        (
+            "proc/sys/kernel/osrelease",
+            "5.15.90-microsoft-standard-WSL2",
+            "the driver dzn",
+        ),
+        (".dockerenv", "", "The kernel of the host lists no graphics card"),
+        ("etc/hostname", "ann", "remove the packages of this driver"),
+    ] {
+        let system = System::new();
+        system.card("0000:00:1f.0", "0x020000", "0x8086", None).file(file, text);
+        let found = system.found(failed("libGLX_nvidia.so.0", "driver.creation-failed"));
+        let advice = &found.dropped[0].advice;
+        assert!(advice.contains(words), "{file}: {advice}");
+    }
+}
+
+/// Before Mesa 22.3, the usual driver for Intel's cards also serves those of 2012 to 2015.
+#[test]
+fn a_broken_usual_driver_of_old_cards_is_not_called_missing() {
+    let haswell: Row = ("0000:00:02.0", "0x8086", "0x0416", Some("i915"));
+    let found = first(with(&[haswell]).found(failed("libvulkan_intel.so", "driver.not-opened")));
+    assert_eq!(found.code, "driver.not-opened");
+    let found = first(with(&[haswell]).found(idle(&["libvulkan_intel.so"])));
+    assert_eq!(found.code, "hardware.no-driver");
+}
+
+#[test]
+fn a_driver_that_asks_for_a_variable_is_the_cause_only_without_a_usable_card() {
+    let line = |word: &str| format!("{}WARNING: pass {word} if you know", crate::report::PRINTED);
+    let asking = |word: &str| {
+        let mut asking = idle(&["libvulkan_nouveau.so"]);
+        asking.dropped[0].findings.push(line(word));
+        asking
+    };
+    let word = "NVK_I_WANT_A_BROKEN_VULKAN_DRIVER=1";
+    let system = with(&[("0000:01:00.0", "0x10de", "0x13c2", Some("nouveau"))]);
+    let found = first(system.found(asking(word)));
+    assert_eq!(
+        (found.code.as_str(), found.rank),
+        ("driver.no-devices", rank::HARDWARE + 1)
+    );
+    assert!(found.advice.ends_with(&format!("{word} PROGRAM")), "{}", found.advice);
+    // The word comes from a library, and users copy it into a shell.
+    let found = first(system.found(asking("x;id;A_I_WANT_A_BROKEN_VULKAN_DRIVER=1")));
+    assert_eq!(found.code, "hardware.not-used");
+    let mut usable = more::with_first_card();
+    usable.dropped = asking(word).dropped;
+    assert_eq!(first(system.found(usable)).rank, rank::ASIDE);
+}
+
+#[test]
+fn a_file_that_a_driver_could_not_open_keeps_its_remedy() {
+    let remedy = |findings: &[&str]| {
+        let mut report = failed("/usr/lib/libvulkan_radeon.so", "device.enumeration-failed");
+        report.dropped[0].findings = findings.iter().map(|text| (*text).to_owned()).collect();
+        report.dropped[0].advice = "Own.".into();
+        with(&[RADEON]).found(report).dropped.remove(0).advice
+    };
+    assert_eq!(
+        remedy(&["it could not open /dev/dri/renderD128: this user may not read the file"]),
+        "Own."
+    );
+    assert!(remedy(&[]).contains("kernel driver amdgpu"));
+    let system = with(&[RADEON]);
+    let machine = Machine::at(system.0.path());
+    let failed = failed("libvulkan_radeon.so", "device.enumeration-failed")
+        .dropped
+        .remove(0);
+    assert!(lacks_node(&failed, &machine, &[machine.path("dev/dri/renderD128")]));
+}
+
+#[test]
+fn a_library_of_windows_that_is_not_searched_is_named() {
+    let advice = |file: &str| {
+        let system = System::new();
+        system
+            .file("proc/sys/kernel/osrelease", "5.15.90-microsoft-standard-WSL2")
+            .file("dev/dxg", "")
+            .file(file, "");
+        let failed = failed("/usr/lib/libvulkan_dzn.so", "device.enumeration-failed");
+        system.found(failed).dropped.remove(0).advice
+    };
+    assert!(advice("usr/lib/wsl/lib/libdxcore.so").contains("LD_LIBRARY_PATH=/usr/lib/wsl/lib PROGRAM"));
+    assert!(advice("etc/hostname").contains("-v /usr/lib/wsl:/usr/lib/wsl"));
+}
+
+#[test]
+fn a_container_without_a_list_of_cards_comes_with_nvidias_capabilities() {
+    let advice = |file: &str| {
+        let system = System::new();
+        system.file(file, "").file("dev/nvidia0", "");
+        let found = system.found(failed("libGLX_nvidia.so.0", "driver.creation-failed"));
+        found.dropped[0].advice.contains("NVIDIA_DRIVER_CAPABILITIES=all")
+    };
+    assert!(advice(".dockerenv") && !advice("etc/hostname"));
+}
+
+#[test]
+fn each_kind_of_container_has_its_own_words_for_nvidias_libraries() {
+    for (file, text, words) in [
+        (".dockerenv", "", "docker run"),
+        ("run/systemd/container", "lxc", "nvidia.runtime=true"),
+        ("run/secrets/kubernetes.io/token", "", "runtime class nvidia"),
+    ] {
+        let system = with(&[NVIDIAS]);
+        system
+            .file(file, text)
+            .file("dev/nvidiactl", "")
+            .file("dev/nvidia0", "");
+        let found = first(system.found(idle(&["libvulkan_lvp.so"])));
+        assert_eq!(found.code, "hardware.no-driver", "{file}");
+        assert!(found.advice.contains(words), "{file}: {}", found.advice);
+    }
+}
