@@ -7,7 +7,7 @@ use crate::names;
 use crate::report::{self, Call, Device, Dropped, Report, codes, rank};
 use crate::shell::word;
 use reasons::rank::OTHER;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const OUT_OF_HOST_MEMORY: i32 = -1;
 const LAYER_NOT_PRESENT: i32 = -6;
@@ -40,7 +40,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record], of_program: bool) {
         }
     }
     if of_program {
-        after_failure(report);
+        after_failure(report, records);
         let place = report
             .dropped
             .iter()
@@ -51,7 +51,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record], of_program: bool) {
             report.dropped.insert(place, failed);
         }
         report.dropped.extend(display::missing(report, records));
-        report.dropped.extend(failed_call(report));
+        report.dropped.extend(failed_call(report, records));
         report.dropped.extend(without_link(report));
         report.dropped.extend(display::without_dri3(report, records));
     }
@@ -59,9 +59,9 @@ pub(super) fn find(report: &mut Report, records: &[&Record], of_program: bool) {
 
 /// Lowers the rank of a crash that followed from a failed call. Many programs end with SIGABRT after a failure, for example through a C++
 /// exception.
-fn after_failure(report: &mut Report) {
+fn after_failure(report: &mut Report, records: &[&Record]) {
     let is_own = report.crash.as_ref().is_some_and(|crash| crash.is_abort_of_program());
-    let is_failed = report.failed.iter().any(|call| call.library.is_none());
+    let is_failed = report.failed.iter().any(|call| has_failed_at_last(call, records));
     let crashed = report
         .dropped
         .iter_mut()
@@ -74,6 +74,16 @@ fn after_failure(report: &mut Report) {
     }
 }
 
+/// Returns `true` for a call of the program that also failed in its last attempt. Programs often repeat a failed call with fewer
+/// extensions.
+fn has_failed_at_last(call: &Call, records: &[&Record]) -> bool {
+    let last = records.iter().rev().find_map(|record| match &record.event {
+        Event::End(step) if step.step == "call" && step.name == call.name => Some(step.failure().is_some()),
+        _ => None,
+    });
+    call.library.is_none() && last != Some(false)
+}
+
 /// Texts before and after the name of a device extension that a device lacks.
 const LACKS_EXTENSION: [&str; 2] = [
     "Device extension ",
@@ -81,12 +91,12 @@ const LACKS_EXTENSION: [&str; 2] = [
 ];
 
 /// Returns a finding about the failed calls of a program that ended with a failure.
-fn failed_call(report: &Report) -> Option<Dropped> {
+fn failed_call(report: &Report, records: &[&Record]) -> Option<Dropped> {
     let has_failed = report.dropped.iter().any(|dropped| {
         let is_abort = dropped.code == codes::PROGRAM_CRASHED.name && dropped.rank == rank::STATUS;
         dropped.code == codes::PROGRAM_FAILED.name || is_abort
     });
-    let own = report.failed.iter().filter(|call| call.library.is_none());
+    let own = report.failed.iter().filter(|call| has_failed_at_last(call, records));
     let mut calls = own.filter(|call| call.name != "vkCreateInstance").peekable();
     let first = calls.peek().filter(|_| has_failed && report.is_usable())?;
     let mut found = codes::PROGRAM_CALL_FAILED.about(&first.name);
@@ -155,13 +165,12 @@ const LARGEST_PROGRAM: u64 = 64 << 20;
 /// library itself.
 fn without_link(report: &Report) -> Option<Dropped> {
     let program = Path::new(report.loader.as_ref()?.executable.as_deref()?);
-    let is_small = std::fs::metadata(program).is_ok_and(|status| status.len() <= LARGEST_PROGRAM);
+    let is_small = std::fs::metadata(program).is_ok_and(|status| status.is_file() && status.len() <= LARGEST_PROGRAM);
     let bytes = is_small.then(|| std::fs::read(program).ok()).flatten()?;
     let has = |name: &str| bytes.windows(name.len()).any(|part| part == name.as_bytes());
     let own = elf::Identity::of(program)?;
     let names_link = has(&format!("{LINK}\0")) && !has(&format!("{LINK}.1\0"));
-    let is_beside = program.parent().is_some_and(|folder| folder.join(LINK).exists());
-    (names_link && !is_beside && elf::without_variable(LINK, own).is_none()).then(|| Dropped {
+    (names_link && !has_own_link(program, report) && elf::without_variable(LINK, own).is_none()).then(|| Dropped {
         reason: format!("The program opens {LINK}, which is missing: only {LINK}.1 is installed."),
         findings: vec!["vkloader gave the program a library of this name".into()],
         advice: format!(
@@ -170,6 +179,21 @@ fn without_link(report: &Report) -> Option<Dropped> {
         ),
         ..codes::LOADER_NOT_OPENED.about(LINK)
     })
+}
+
+/// Returns `true` if [`LINK`] is in a folder of the program or of `LD_LIBRARY_PATH`. Ignores the link by which `vkloader` gives the program
+/// the traced library.
+fn has_own_link(program: &Path, report: &Report) -> bool {
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    let traced = report.loader.as_ref().and_then(|loader| loader.path.as_deref());
+    let traced = traced.and_then(|path| real(Path::new(path)));
+    let needs = elf::read(program).unwrap_or_default();
+    let mut own: Vec<PathBuf> = program.parent().map(Path::to_path_buf).into_iter().collect();
+    own.extend(elf::folders(program, &needs).into_iter().map(PathBuf::from));
+    let variable = report.variables.get("LD_LIBRARY_PATH").unwrap_or_default();
+    let mut folders = variable.split([':', ';']).filter(|folder| !folder.is_empty());
+    let is_other = |link: PathBuf| link.exists() && real(&link) != traced;
+    own.iter().any(|folder| folder.join(LINK).exists()) || folders.any(|folder| is_other(Path::new(folder).join(LINK)))
 }
 
 /// Texts before and after the name of an extension in an error. The first error is about an extension that no driver has, and the second

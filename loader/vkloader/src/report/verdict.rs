@@ -73,9 +73,14 @@ impl Report {
             let found = self.dropped.iter().find(|found| found.code == row.name)?;
             Some((found, *words))
         };
+        // A crash after a failed call follows from the failure, so that all other endings explain more.
+        let follows = |found: &Dropped| found.code == codes::PROGRAM_CRASHED.name && found.rank > rank::FIRST;
         match self.verdict {
-            Verdict::Hardware => ENDINGS.iter().find_map(find),
-            Verdict::SoftwareOnly => ENDINGS[..BEFORE_HARDWARE].iter().find_map(find),
+            Verdict::Hardware => ENDINGS.iter().filter_map(find).min_by_key(|(found, _)| follows(found)),
+            Verdict::SoftwareOnly => {
+                let mut found = ENDINGS[..BEFORE_HARDWARE].iter().filter_map(find);
+                found.find(|(found, _)| !follows(found))
+            }
             Verdict::Nothing => {
                 let first = self.dropped.first()?;
                 ENDINGS
