@@ -191,7 +191,7 @@ impl Running {
         let child = command.spawn();
         child
             .map(Self::Alone)
-            .map_err(|error| not_started(Path::new(command.get_program()), error))
+            .map_err(|error| naming(Path::new(command.get_program()), error))
     }
 
     fn try_wait(&mut self) -> io::Result<Option<Outcome>> {
@@ -305,20 +305,6 @@ fn reap(child: &mut Running) -> io::Result<()> {
 /// Adds the path of a file to an error.
 pub(crate) fn naming(file: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", file.display()))
-}
-
-/// Adds to an error the name of the program that could not be started, and the remedy for a file without the permission to execute it.
-fn not_started(program: &Path, error: io::Error) -> io::Error {
-    let is_readable = || program.is_file() && std::fs::File::open(program).is_ok();
-    if error.kind() == io::ErrorKind::PermissionDenied && is_readable() {
-        let program = program.display().to_string();
-        let words = format!(
-            "{error}; to let it be executed: chmod +x {}",
-            crate::shell::word(&program)
-        );
-        return naming(Path::new(&program), io::Error::new(error.kind(), words));
-    }
-    naming(program, error)
 }
 
 /// Kills a process group.

@@ -3,6 +3,8 @@
 
 use crate::causes::elf;
 use crate::child::naming;
+use crate::shell::word;
+use rustix::fs::{Access, access};
 use rustix::process::{Signal, getpid, kill_process, set_parent_process_death_signal};
 use std::ffi::OsString;
 use std::io;
@@ -79,6 +81,72 @@ pub(super) fn failure(file: &Path) -> Option<io::Error> {
             program,
             io::Error::other(format!("its interpreter {} is not there", missing.display())),
         ),
+        None if error.kind() == io::ErrorKind::PermissionDenied => naming(program, refused(program, &error)),
         None => naming(program, error),
     })
+}
+
+/// Adds to an error the reason why this user may not execute a program, and the remedy.
+fn refused(program: &Path, error: &io::Error) -> io::Error {
+    let shown = |path: &Path| word(&path.display().to_string());
+    let may_be_executed = |path: &Path| access(path, Access::EXEC_OK).is_ok();
+    let closed = elf::closed_folder(program);
+    let interpreter = interpreter(program).filter(|path| path.is_file() && !may_be_executed(path));
+    let words = match (closed, elf::forbidding_mount(program), interpreter) {
+        (Some(folder), ..) => format!(
+            "this user may not search the folder {}; to permit it: chmod o+x {}",
+            folder.display(),
+            shown(folder)
+        ),
+        (_, Some(mount), _) => format!(
+            "its file system is mounted with noexec, so none of its programs may run; to permit it: mount -o remount,exec {}, with exec after the \
+             option user in /etc/fstab",
+            word(&mount)
+        ),
+        _ if program.is_dir() => "it is a folder: name a program in it".into(),
+        _ if program.is_file() && !may_be_executed(program) => {
+            format!("{error}; to let it be executed: chmod +x {}", shown(program))
+        }
+        (_, _, Some(interpreter)) => format!(
+            "this user may not execute its interpreter {}; to let it be executed: chmod +x {}",
+            interpreter.display(),
+            shown(&interpreter)
+        ),
+        _ => error.to_string(),
+    };
+    io::Error::new(error.kind(), words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn programs_that_may_not_run_come_with_a_remedy() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = |name: &str, text: &str, mode: u32| {
+            let path = folder.path().join(name);
+            fs::write(&path, text).expect("a file");
+            fs::set_permissions(&path, Permissions::from_mode(mode)).expect("the owner may");
+            path
+        };
+        let error = io::Error::from_raw_os_error(libc::EACCES);
+        let words = |path: &Path| refused(path, &error).to_string();
+        if elf::forbidding_mount(folder.path()).is_none() {
+            let closed = file("closed", "", 0o644);
+            let expected = format!("chmod +x {}", closed.display());
+            assert!(words(&closed).ends_with(&expected), "{}", words(&closed));
+            let script = file("script", &format!("#!{}\n", closed.display()), 0o755);
+            assert!(words(&script).ends_with(&expected), "{}", words(&script));
+            assert!(words(&script).contains("its interpreter"), "{}", words(&script));
+            assert!(words(folder.path()).contains("it is a folder"));
+        }
+        // The kernel mounts this file system without the permission to execute files.
+        if let Some(mount) = elf::forbidding_mount(Path::new("/proc/self/status")) {
+            let words = words(Path::new("/proc/self/status"));
+            assert!(words.contains(&format!("mount -o remount,exec {mount}")), "{words}");
+        }
+    }
 }
