@@ -4,7 +4,7 @@ use crate::child::{self, Finished};
 use crate::commands::Library;
 use crate::explain::KEPT;
 use crate::probe::Seen;
-use crate::report::{self, ONLY_DRIVERS, Report, WITHOUT_LAYERS};
+use crate::report::{self, NEWER_ONLY_DRIVERS, ONLY_DRIVERS, Report, WITHOUT_LAYERS};
 use crate::variables::Variables;
 use std::ffi::OsStr;
 use std::io;
@@ -82,9 +82,9 @@ impl<'a> Beside<'a> {
     }
 }
 
-/// Adds a word to the value of a variable that lists disabled layers or drivers, or sets the variable that lists the only drivers.
+/// Adds a word to the value of a variable that lists disabled layers or drivers, or sets a variable that lists the only drivers.
 pub(crate) fn leave_out(command: &mut Command, variable: &str, value: &str) {
-    if variable == ONLY_DRIVERS {
+    if [ONLY_DRIVERS, NEWER_ONLY_DRIVERS].contains(&variable) {
         command.env(variable, value);
         return;
     }

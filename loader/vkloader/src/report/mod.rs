@@ -15,7 +15,7 @@ mod settings;
 mod verdict;
 
 pub(crate) use build::{PRINTED, Received, build};
-pub(crate) use culprit::{ONLY_DRIVERS, Retried, Switch, retried};
+pub(crate) use culprit::{NEWER_ONLY_DRIVERS, ONLY_DRIVERS, Retried, Switch, retried};
 pub(crate) use decided::busiest;
 #[cfg(test)]
 pub(crate) use devices::of_other;
@@ -310,7 +310,7 @@ pub(crate) struct Dropped {
     /// library.
     #[serde(skip)]
     pub(crate) absent: Option<Absent>,
-    /// `true` if the findings name a missing or broken file that the subject could not open.
+    /// `true` if the findings name a missing or broken file that the subject could not open, or a variable that it asks for.
     #[serde(skip)]
     pub(crate) names_file: bool,
     /// Rank of the finding. The finding that most likely explains a missing device has the smallest rank.

@@ -7,7 +7,7 @@
 mod parts;
 mod switch;
 
-pub(crate) use switch::{ONLY_DRIVERS, Switch};
+pub(crate) use switch::{NEWER_ONLY_DRIVERS, ONLY_DRIVERS, Switch};
 pub(super) use switch::{driver_switch, layer_switch};
 
 use super::{Dropped, codes, ended};

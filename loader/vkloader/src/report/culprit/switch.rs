@@ -1,6 +1,6 @@
 //! Environment variables that disable a driver or layer for a program.
 
-use crate::events::{Event, Record};
+use crate::events::{Event, Record, Variable};
 use crate::manifests::{found, layers, named, own_switch, read as manifest};
 use crate::report::decided::Manifests;
 use serde::Serialize;
@@ -17,6 +17,17 @@ pub(crate) struct Switch {
 
 /// Variable that replaces the search for drivers in all versions of the loader.
 pub(crate) const ONLY_DRIVERS: &str = "VK_ICD_FILENAMES";
+
+/// Variable that replaces the search for drivers, and [`ONLY_DRIVERS`], in loaders since 1.3.207.
+pub(crate) const NEWER_ONLY_DRIVERS: &str = "VK_DRIVER_FILES";
+
+/// Returns the variables of the loader that the process has set.
+fn variables<'a>(records: &'a [&Record]) -> impl Iterator<Item = &'a Variable> {
+    records.iter().flat_map(|record| match &record.event {
+        Event::Loaded(loaded) => &loaded.variables[..],
+        _ => &[],
+    })
+}
 
 /// Returns the variable that disables a driver, with the file names of the driver's manifests as its value. Returns `None` if no manifest
 /// names the library.
@@ -49,8 +60,11 @@ pub(in crate::report) fn driver_switch(library: &str, records: &[&Record]) -> Op
                 paths.push(path);
             }
         }
+        // If the process has `NEWER_ONLY_DRIVERS`, the loader ignores the older variable.
+        let is_newer = variables(records).any(|variable| variable.name == NEWER_ONLY_DRIVERS);
+        let variable = if is_newer { NEWER_ONLY_DRIVERS } else { ONLY_DRIVERS };
         return Some(Switch {
-            variable: ONLY_DRIVERS.into(),
+            variable: variable.into(),
             value: paths.join(":"),
         });
     }
@@ -60,7 +74,7 @@ pub(in crate::report) fn driver_switch(library: &str, records: &[&Record]) -> Op
     })
 }
 
-/// Returns the name of the layer that has a library, and the variable that disables the layer.
+/// Returns the name of the layer that has a library, and the variable that disables all layers of this library.
 pub(in crate::report) fn layer_switch(library: &str, records: &[&Record]) -> Option<(String, Switch)> {
     let manifests = records.iter().filter_map(|record| match &record.event {
         Event::Decision(decision) if decision.subject == "layer" && decision.is_kept() => {
@@ -68,11 +82,15 @@ pub(in crate::report) fn layer_switch(library: &str, records: &[&Record]) -> Opt
         }
         _ => None,
     });
-    let mut layers = manifests.flat_map(layers_of);
-    let (name, _) = layers.find(|(_, named)| is_same_library(named, Path::new(library)))?;
+    let layers = manifests.flat_map(layers_of);
+    let own = layers.filter(|(_, named)| is_same_library(named, Path::new(library)));
+    let mut names: Vec<String> = own.map(|(name, _)| name).collect();
+    let name = names.first()?.clone();
+    names.sort_unstable();
+    names.dedup();
     let switch = Switch {
         variable: "VK_LOADER_LAYERS_DISABLE".into(),
-        value: name.clone(),
+        value: names.join(","),
     };
     Some((name, switch))
 }
