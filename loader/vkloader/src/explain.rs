@@ -109,6 +109,12 @@ impl Explain {
                 .splice(0..0, untraced::of_other_size(program, &probe.records));
             return Ok(());
         }
+        if report.loader.is_none()
+            && let Some(program) = self.program.first()
+            && let Some(words) = untraced::lacks_symbol(program, finished.ending)
+        {
+            return Err(io::Error::other(words));
+        }
         if report.loader.is_none() && report.crash.is_some() {
             // The crash explains the missing trace.
             return Ok(());

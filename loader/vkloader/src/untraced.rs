@@ -1,7 +1,8 @@
 //! Finds the reason why a program wrote no trace: for example, the program does not use the library that writes the trace.
 
 use crate::carried;
-use crate::causes::elf::{Closure, Identity, folders, interpreter, is_usual, locate, read};
+use crate::causes::elf::{Closure, Identity, folders, interpreter, is_usual, locate, read, undefined_in};
+use crate::child::Ending;
 use crate::crash::Environment;
 use crate::events::{Event, Record};
 use crate::itself;
@@ -85,6 +86,25 @@ pub(crate) fn why(command: &[OsString], graphics: Option<&[String]>, library: &P
          helps; vkloader explain without a program tells which devices there are"
             .into()
     })
+}
+
+/// Exit status with which the dynamic linker ends a program that lacks a symbol.
+const LACKS_SYMBOL: i32 = 127;
+
+/// Returns the reason why a program ended before it opened a loader, if the program needs a function that no library defines.
+pub(crate) fn lacks_symbol(program: &OsStr, ending: Ending) -> Option<String> {
+    let path = itself::find(program).filter(|_| ending == Ending::Status(LACKS_SYMBOL))?;
+    let missing = undefined_in(&path, None, Identity::of(&path)?);
+    let symbol = missing.first()?;
+    let remedy = if symbol.starts_with("vk") {
+        "update the Vulkan loader (libvulkan1 in Debian and Ubuntu, vulkan-loader in Fedora and Alpine, vulkan-icd-loader in Arch), or the program, if it \
+         asks for a function that no longer exists"
+    } else {
+        "update the program and the libraries that it needs together"
+    };
+    Some(format!(
+        "the program needs the function {symbol}, which none of its libraries has, so the dynamic linker ended it: {remedy}"
+    ))
 }
 
 /// Returns the reason why a program wrote no trace, if the program opened a Vulkan loader without the variable that turns on the trace.

@@ -434,3 +434,22 @@ fn a_library_that_a_program_brings_and_that_is_too_old_is_named() {
     machine.variable("LD_PRELOAD", system);
     assert!(!machine.explain_with(&words).codes().contains(&"driver.not-opened"));
 }
+
+#[test]
+fn a_program_that_needs_a_function_that_the_loader_lacks_is_said_as_that() {
+    let machine = working();
+    let folder = machine.path("window");
+    let text = "int vkCreateFutureVKLT(void) { return 1; }\n";
+    let options = ["-shared", "-fPIC", "-Wl,-soname,libvulkan.so.1"];
+    let Some(library) = compile(&machine, "window/libvulkan.so.1", text, &options) else {
+        return skip("the compiler makes no library here");
+    };
+    let text = "int vkCreateFutureVKLT(void); int main(void) { return vkCreateFutureVKLT(); }\n";
+    let options = [library.to_str().expect("plain"), "-Wl,-z,now"];
+    let program = compile(&machine, "program", text, &options).expect("a program");
+    fs::remove_dir_all(folder).expect("just made");
+    let output = said(&machine, &[program.to_str().expect("plain")]);
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert!(words.contains("needs the function vkCreateFutureVKLT"), "{words}");
+    assert!(words.contains("update the Vulkan loader"), "{words}");
+}

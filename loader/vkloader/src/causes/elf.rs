@@ -22,7 +22,7 @@ pub(super) use refused::closed;
 pub(crate) use refused::forbidding_mount;
 use rustix::fs::{Access, access};
 use std::path::Path;
-pub(super) use symbols::undefined_in;
+pub(crate) use symbols::undefined_in;
 
 /// Circumstances of a library that could not be opened.
 pub(super) struct About<'a> {

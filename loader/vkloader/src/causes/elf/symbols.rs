@@ -120,7 +120,7 @@ fn ends_of_nested(rest: &str) -> Vec<usize> {
 }
 
 /// Returns the symbols that `library` needs and that neither the libraries that it needs define, nor `program` with its libraries.
-pub(in crate::causes) fn undefined_in(library: &Path, program: Option<&Path>, own: Identity) -> Vec<String> {
+pub(crate) fn undefined_in(library: &Path, program: Option<&Path>, own: Identity) -> Vec<String> {
     let wanted = Symbols::of(library);
     let mut files = vec![library.to_path_buf()];
     files.extend(Closure::of(library, own).found);
