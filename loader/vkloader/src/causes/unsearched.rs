@@ -9,7 +9,7 @@ use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use std::fs;
 use std::iter;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Data folders in which systems keep manifests. The variable `XDG_DATA_DIRS` replaces this list.
 const USUAL: [&str; 3] = ["/usr/local/share", "/usr/share", "/run/opengl-driver/share"];
@@ -48,9 +48,15 @@ pub(super) fn find(root: &Path, searched: &[&str], variables: &Variables) -> Vec
         .collect()
 }
 
-/// Returns a finding for a folder that is a broken link, for example to a disk that is not mounted.
+/// Returns a broken link on the path to a folder, and its target.
+pub(super) fn broken_link(folder: &Path) -> Option<(&Path, PathBuf)> {
+    let mut links = folder.ancestors().filter(|path| !path.exists());
+    links.find_map(|path| Some((path, fs::read_link(path).ok()?)))
+}
+
+/// Returns a finding for a folder below a broken link, for example to a disk that is not mounted.
 fn dangling(folder: &Path) -> Option<Unsearched> {
-    let target = fs::read_link(folder).ok().filter(|_| !folder.exists())?;
+    let (folder, target) = broken_link(folder)?;
     let (folder, target) = (folder.display(), target.display());
     Some(Unsearched {
         finding: format!("{folder} is a link to {target}, which is not there"),

@@ -269,8 +269,21 @@ fn without_manifest(card: &Card, libraries: &[&str], machine: &Machine) -> Optio
     let word = name.trim_start_matches("lib").trim_start_matches("GLX_");
     let mut found = codes::HARDWARE_NO_MANIFEST.about(card.to_string());
     found.file = Some(library);
+    let folder = machine.path("etc/vulkan/icd.d");
+    let link = unsearched::broken_link(&folder);
+    // `mkdir` cannot create a folder below a broken link.
+    let first = link
+        .as_ref()
+        .map_or(String::new(), |(link, _)| format!("rm {} && ", link.display()));
+    found.findings.extend(link.iter().map(|(link, target)| {
+        format!(
+            "{} is a link to {}, which is not there",
+            link.display(),
+            target.display()
+        )
+    }));
     found.advice = format!(
-        "Reinstall the package of the driver{} with its manifest, or write one: mkdir -p /etc/vulkan/icd.d && echo '{manifest}' >/etc/vulkan/icd.d/{word}_icd.json",
+        "Reinstall the package of the driver{} with its manifest, or write one: {first}mkdir -p /etc/vulkan/icd.d && echo '{manifest}' >/etc/vulkan/icd.d/{word}_icd.json",
         owner.unwrap_or_default()
     );
     if let Some(hidden) = unsearched::leading_to(&machine.path(""), name) {

@@ -2,6 +2,7 @@
 //! cards that the system does not list.
 
 use super::drivers::{self, is_meant_for, known, row_of, to_install};
+use super::generations;
 use super::machine::Machine;
 use super::{NVIDIA, idle, is_absent, is_hardware, is_nvidia, surrounding};
 use crate::causes::elf;
@@ -33,13 +34,14 @@ const TEGRA: [&str; 3] = ["dev/nvhost-ctrl", "dev/nvhost-ctrl-gpu", "dev/nvmap"]
 /// Files that exist in containers whose NVIDIA libraries come from the host, in addition to those of [`drivers::gets_libraries`].
 const OTHER_CONTAINERS: [&str; 4] = ["run/.toolboxenv", "run/.distroboxenv", "etc/distrobox", ".flatpak-info"];
 
-/// Completes the findings about drivers. `is_replaced` is `true` if a variable replaces the search for drivers.
+/// Completes the findings about drivers and hardware. `is_replaced` is `true` if a variable replaces the search for drivers.
 pub(super) fn complete(report: &mut Report, machine: &Machine, is_replaced: bool) {
     from_host(report, machine);
     failed_to_list(report);
     without_windows(report, machine);
     in_container_without_list(report, machine);
     without_card(report, machine, is_replaced);
+    too_old(report);
 }
 
 /// Replaces the remedy for NVIDIA's driver in a container or sandbox that lacks the driver's library. The library comes from the host.
@@ -84,6 +86,33 @@ fn failed_to_list(report: &mut Report) {
             };
         }
     }
+}
+
+/// Makes a card that is too old for each driver the cause if the driver of its vendor failed, and no other card can be used. The finding comes
+/// after broken drivers, because a software driver may be among them.
+fn too_old(report: &mut Report) {
+    let old: Vec<u32> = report
+        .hardware
+        .iter()
+        .filter(|card| generations::too_old(card).is_some())
+        .map(|card| card.vendor)
+        .collect();
+    let is_alone = !old.is_empty() && old.len() == report.hardware.len();
+    let mut has_failed = false;
+    for one in report
+        .dropped
+        .iter_mut()
+        .filter(|one| is_alone && FAILED.contains(&one.code.as_str()))
+    {
+        one.rank = rank::CONSEQUENCE;
+        has_failed = true;
+    }
+    let is_old = |one: &&mut Dropped| has_failed && one.code == codes::HARDWARE_WITHOUT_VULKAN.name;
+    report
+        .dropped
+        .iter_mut()
+        .filter(is_old)
+        .for_each(|one| one.rank = rank::BROKEN + 1);
 }
 
 /// Library through which Mesa's driver dzn calls Windows, in the folder that WSL mounts.

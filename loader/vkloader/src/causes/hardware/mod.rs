@@ -72,8 +72,8 @@ fn find_below(report: &mut Report, root: &Path, wanted: Option<&str>, is_replace
         false => obstacles(&machine, report, wanted, is_replaced),
     };
     explain_drivers(report, &machine);
-    failing::complete(report, &machine, is_replaced);
     report.dropped.append(&mut found);
+    failing::complete(report, &machine, is_replaced);
 }
 
 /// Returns `true` if the program failed before the library searched for drivers.

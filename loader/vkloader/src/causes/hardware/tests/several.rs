@@ -192,6 +192,38 @@ fn a_file_that_a_driver_could_not_open_keeps_its_remedy() {
 }
 
 #[test]
+fn a_card_that_is_too_old_explains_its_driver_that_failed() {
+    let fermi: Row = ("0000:01:00.0", "0x10de", "0x0de1", Some("nvidia"));
+    let failed = || failed("libGLX_nvidia.so.0", "driver.creation-failed");
+    let system = with(&[fermi]);
+    system.file("dev/nvidiactl", "").file("dev/nvidia0", "");
+    let found = first(system.found(failed()));
+    assert_eq!(
+        (found.code.as_str(), found.rank),
+        ("hardware.without-vulkan", rank::BROKEN + 1)
+    );
+    system.card("0000:03:00.0", "0x030000", "0x10de", Some("nvidia"));
+    assert_ne!(first(system.found(failed())).code, "hardware.without-vulkan");
+}
+
+/// In Flatpak, the folder of manifests was below a link to nothing.
+#[test]
+fn a_manifest_is_not_to_be_written_below_a_broken_link() {
+    let system = with(&[NVIDIAS]);
+    system
+        .file("dev/nvidiactl", "")
+        .file("dev/nvidia0", "")
+        .file("usr/lib/x86_64-linux-gnu/libGLX_nvidia.so.0", "");
+    let link = system.0.path().join("etc/vulkan");
+    fs::create_dir_all(system.0.path().join("etc")).expect("a folder");
+    let advice = || first(system.found(idle(&["libvulkan_lvp.so"]))).advice;
+    assert!(advice().contains("write one: mkdir -p /etc/vulkan"), "{}", advice());
+    symlink("/usr/lib/GL/vulkan", &link).expect("a link");
+    let expected = format!("write one: rm {} && mkdir", link.display());
+    assert!(advice().contains(&expected), "{}", advice());
+}
+
+#[test]
 fn a_library_of_windows_that_is_not_searched_is_named() {
     let advice = |file: &str| {
         let system = System::new();
