@@ -1,6 +1,8 @@
 //! Runs the program of a scene. Each line is a step: a word with arguments. The program writes results into the journal, between the calls
 //! that drivers and layers record.
 
+mod debug;
+
 use std::fmt::{Debug, Display};
 use std::ptr;
 
@@ -416,60 +418,6 @@ impl Player<'_> {
             );
             self.swapchain = vk::SwapchainKHR::null();
         }
-    }
-
-    fn create_messenger(&mut self, words: &[&str]) {
-        let info = self.messages.create_info();
-        let (this, mut made) = (&*self, vk::DebugUtilsMessengerEXT::null());
-        let answer = attempt!(
-            this,
-            PFN_vkCreateDebugUtilsMessengerEXT(this.instance, &info, this.callbacks(words), &mut made)
-        );
-        self.noted("messenger", answer);
-        self.messenger = made;
-    }
-
-    fn send_message(&self) {
-        let data = vk::DebugUtilsMessengerCallbackDataEXT::default().message(c"from the program");
-        let severity = vk::DebugUtilsMessageSeverityFlagsEXT::WARNING;
-        let kind = vk::DebugUtilsMessageTypeFlagsEXT::GENERAL;
-        attempt!(
-            self,
-            PFN_vkSubmitDebugUtilsMessageEXT(self.instance, severity, kind, &data)
-        );
-        let flags = vk::DebugReportFlagsEXT::WARNING;
-        let kind = vk::DebugReportObjectTypeEXT::INSTANCE;
-        let (prefix, text) = (c"program".as_ptr(), c"from the program".as_ptr());
-        let number = self.instance.as_raw();
-        attempt!(
-            self,
-            PFN_vkDebugReportMessageEXT(self.instance, flags, kind, number, 3, 4, prefix, text)
-        );
-    }
-
-    fn destroy_messenger(&self, words: &[&str]) {
-        attempt!(
-            self,
-            PFN_vkDestroyDebugUtilsMessengerEXT(self.instance, self.messenger, self.callbacks(words))
-        );
-    }
-
-    fn create_report(&mut self, words: &[&str]) {
-        let info = self.reports.create_info();
-        let (this, mut made) = (&*self, vk::DebugReportCallbackEXT::null());
-        let answer = attempt!(
-            this,
-            PFN_vkCreateDebugReportCallbackEXT(this.instance, &info, this.callbacks(words), &mut made)
-        );
-        self.noted("report", answer);
-        self.report = made;
-    }
-
-    fn destroy_report(&self, words: &[&str]) {
-        attempt!(
-            self,
-            PFN_vkDestroyDebugReportCallbackEXT(self.instance, self.report, self.callbacks(words))
-        );
     }
 
     /// Runs the step `look-up null|instance|device NAME...`, with `*` for all names. Records for each look-up whether it returns a

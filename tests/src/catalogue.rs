@@ -4,6 +4,7 @@
 //!
 //! `catalogue.txt` lists the tests whose result is different with a catalogue, each with the reason. The listed tests must fail.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -18,7 +19,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::known::{Expected, List};
-use crate::{library, process};
+use crate::{library, process, skipped};
 
 /// Kind of catalogue in a run of the tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -76,31 +77,105 @@ pub(crate) fn note(path: &str, state: &str) {
 }
 
 /// Variables of a scene by name. `None` removes a variable.
-pub(crate) type Variables = BTreeMap<OsString, Option<OsString>>;
+type Variables = BTreeMap<OsString, Option<OsString>>;
 
-/// Parts of a test's scene that `vkloader` examines.
-pub(crate) struct World<'s> {
-    pub(crate) root: &'s Path,
-    pub(crate) variables: &'s Variables,
-    /// Folders with manifests.
-    pub(crate) folders: Vec<PathBuf>,
+/// Use of a catalogue by the children of a scene.
+#[derive(Default)]
+pub(crate) struct Usage {
+    /// Number of the scene's drivers when the catalogue was written.
+    drivers: Option<usize>,
     /// `true` for a test about drivers that remain closed.
-    pub(crate) is_lazy: bool,
+    is_lazy: bool,
+    /// `true` if a child used the catalogue.
+    is_used: Cell<bool>,
 }
 
-/// Returns the variables with which a child uses the catalogue. The list is empty in a run without a catalogue, and for a test about
-/// catalogues themselves. `is_lazy` is `true` for a test about drivers that remain closed.
-pub(crate) fn variables(root: &Path, variables: &Variables, is_lazy: bool) -> Vec<(&'static str, OsString)> {
-    let own = ["VK_LOADER_CATALOGUE", "XDG_CACHE_HOME"];
-    let Some(mode) = wanted(is_lazy).filter(|_| !own.iter().any(|name| variables.contains_key(OsStr::new(name))))
-    else {
-        return Vec::new();
-    };
-    let mut all = vec![(own[0], "on".into()), (own[1], caches(root).into())];
-    if mode == Mode::Lazy {
-        all.push(("VK_LOADER_DRIVER_POLICY", "lazy".into()));
+impl Usage {
+    /// Makes the catalogue contain records, so that the drivers can remain closed in the children. Skips the rest of the test if no program
+    /// can record drivers, except in a child.
+    pub(crate) fn keep_drivers_closed(&mut self, is_child: bool) {
+        if !is_child && maker().is_none() {
+            skipped::leave("vkloader, which records drivers, is not built");
+        }
+        self.is_lazy = true;
     }
-    all
+
+    /// Writes the catalogue for the next children, unless the scene's drivers are already in it. `folders` contains the folder of the
+    /// manifest of each driver.
+    pub(crate) fn make(&mut self, root: &Path, variables: &Variables, mut folders: Vec<PathBuf>) {
+        if self.drivers.replace(folders.len()) == Some(folders.len()) {
+            return;
+        }
+        folders.extend(named_folders(variables));
+        folders.sort();
+        folders.dedup();
+        make(&World {
+            root,
+            variables,
+            folders,
+            is_lazy: self.is_lazy,
+        });
+    }
+
+    /// Returns the variables with which a child uses the catalogue. The list is empty in a run without a catalogue, and for a test about
+    /// catalogues themselves.
+    pub(crate) fn variables(
+        &self,
+        root: &Path,
+        variables: &Variables,
+        is_elevated: bool,
+    ) -> Vec<(&'static str, OsString)> {
+        let own = ["VK_LOADER_CATALOGUE", "XDG_CACHE_HOME"];
+        let Some(mode) =
+            wanted(self.is_lazy).filter(|_| !own.iter().any(|name| variables.contains_key(OsStr::new(name))))
+        else {
+            return Vec::new();
+        };
+        // Elevated processes do not read the user's own catalogue.
+        self.is_used.set(self.is_used.get() || !is_elevated);
+        let mut all = vec![(own[0], "on".into()), (own[1], caches(root).into())];
+        if mode == Mode::Lazy {
+            all.push(("VK_LOADER_DRIVER_POLICY", "lazy".into()));
+        }
+        all
+    }
+
+    /// Returns `used` if a child used the catalogue, `aside` if children ran without it, and `skipped` if no child ran.
+    pub(crate) fn state(&self, has_run: bool) -> &'static str {
+        match (self.is_used.get(), has_run) {
+            (true, _) => "used",
+            (false, false) => "skipped",
+            (false, true) => "aside",
+        }
+    }
+}
+
+/// Returns the folders of the manifests that the variables of a scene name.
+fn named_folders(variables: &Variables) -> impl Iterator<Item = PathBuf> {
+    let names = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"];
+    let values = names
+        .into_iter()
+        .filter_map(|name| variables.get(OsStr::new(name))?.as_ref());
+    let folder = |path: PathBuf| {
+        if path.is_dir() {
+            Some(path)
+        } else {
+            path.parent().map(Path::to_owned)
+        }
+    };
+    values
+        .flat_map(|value| env::split_paths(value))
+        .filter_map(folder)
+        .filter(|folder| folder.is_absolute())
+}
+
+/// Parts of a test's scene that `vkloader` examines.
+struct World<'s> {
+    root: &'s Path,
+    variables: &'s Variables,
+    /// Folders with manifests.
+    folders: Vec<PathBuf>,
+    is_lazy: bool,
 }
 
 fn wanted(is_lazy: bool) -> Option<Mode> {
@@ -109,7 +184,7 @@ fn wanted(is_lazy: bool) -> Option<Mode> {
 
 /// Returns the program that makes catalogues, if it exists: the program in `VKL_VKLOADER`, or the program that was built beside the test
 /// program.
-pub(crate) fn maker() -> Option<PathBuf> {
+fn maker() -> Option<PathBuf> {
     let built = || library::built_here().parent().map(|folder| folder.join("vkloader"));
     let program = env::var_os("VKL_VKLOADER").map(PathBuf::from).or_else(built)?;
     program.exists().then_some(program)
@@ -120,7 +195,7 @@ fn caches(root: &Path) -> PathBuf {
 }
 
 /// Makes `vkloader` ask the drivers of a scene and write a catalogue, if the run has catalogues.
-pub(crate) fn make(world: &World<'_>) {
+fn make(world: &World<'_>) {
     let Some(mode) = wanted(world.is_lazy) else { return };
     let views = views(world);
     let ended = process::run(&mut update(world, &views, mode), Duration::from_secs(600));

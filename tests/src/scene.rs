@@ -1,7 +1,5 @@
 //! A scratch folder with drivers, files and variables, in which child processes run.
 
-#[cfg(target_os = "linux")]
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -11,7 +9,7 @@ use std::process::Command;
 use std::time::Duration;
 
 #[cfg(target_os = "linux")]
-use crate::catalogue::{self, World};
+use crate::catalogue::Usage;
 use crate::driver::Driver;
 use crate::outcome::Outcome;
 use crate::vk::WINDOW_SURFACES;
@@ -38,14 +36,8 @@ pub struct Scene {
     runs: usize,
     child_run: Option<usize>,
     built: usize,
-    /// Number of the scene's drivers at the time when the catalogue was written.
     #[cfg(target_os = "linux")]
-    catalogued: Option<usize>,
-    #[cfg(target_os = "linux")]
-    is_lazy: bool,
-    /// `true` if a child used the catalogue of the run.
-    #[cfg(target_os = "linux")]
-    used_catalogue: Cell<bool>,
+    catalogue: Usage,
 }
 
 /// Waits until the files of a scene are old enough for the scan cache.
@@ -96,11 +88,7 @@ impl Scene {
             child_run,
             built: 0,
             #[cfg(target_os = "linux")]
-            catalogued: None,
-            #[cfg(target_os = "linux")]
-            is_lazy: false,
-            #[cfg(target_os = "linux")]
-            used_catalogue: Cell::new(false),
+            catalogue: Usage::default(),
         };
         scene.scrub();
         scene
@@ -221,10 +209,7 @@ impl Scene {
     /// the test if no program can record drivers.
     #[cfg(target_os = "linux")]
     pub fn lazily(&mut self) -> &mut Self {
-        if !self.is_child() && catalogue::maker().is_none() {
-            skipped::leave("vkloader, which records drivers, is not built");
-        }
-        self.is_lazy = true;
+        self.catalogue.keep_drivers_closed(self.is_child());
         self
     }
 
@@ -330,46 +315,14 @@ impl Scene {
     /// and after drivers were added.
     #[cfg(target_os = "linux")]
     fn make_catalogue(&mut self) {
-        if self.catalogued.replace(self.built) == Some(self.built) {
-            return;
-        }
-        let mut folders: Vec<PathBuf> = self.drivers.iter().map(|driver| self.path(&driver.folder)).collect();
-        let variables = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"];
-        for value in variables
-            .iter()
-            .filter_map(|name| self.variables.get(OsStr::new(name))?.as_ref())
-        {
-            let folder = |path: PathBuf| {
-                if path.is_dir() {
-                    Some(path)
-                } else {
-                    path.parent().map(Path::to_owned)
-                }
-            };
-            folders.extend(
-                env::split_paths(value)
-                    .filter_map(folder)
-                    .filter(|folder| folder.is_absolute()),
-            );
-        }
-        folders.sort();
-        folders.dedup();
-        catalogue::make(&World {
-            root: &self.root,
-            variables: &self.variables,
-            folders,
-            is_lazy: self.is_lazy,
-        });
+        let folders = self.drivers.iter().map(|driver| self.path(&driver.folder)).collect();
+        self.catalogue.make(&self.root, &self.variables, folders);
     }
 
     /// Returns `used` if a child used the catalogue of the run, `aside` if children ran without it, and `skipped` if no child ran.
     #[cfg(target_os = "linux")]
     pub(crate) fn catalogue_state(&self) -> &'static str {
-        match (self.used_catalogue.get(), self.runs) {
-            (true, _) => "used",
-            (false, 0) => "skipped",
-            (false, _) => "aside",
-        }
+        self.catalogue.state(self.runs > 0)
     }
 
     fn spawn(&self) -> Outcome {
@@ -395,14 +348,7 @@ impl Scene {
             command.env("VK_DRIVER_FILES", system::list("VK_DRIVER_FILES", &self.driver_files()));
         }
         #[cfg(target_os = "linux")]
-        {
-            let variables = catalogue::variables(&self.root, &self.variables, self.is_lazy);
-            // Elevated processes do not read the user's own catalogue.
-            if !variables.is_empty() && !self.elevated {
-                self.used_catalogue.set(true);
-            }
-            command.envs(variables);
-        }
+        command.envs(self.catalogue.variables(&self.root, &self.variables, self.elevated));
         for (name, value) in &self.variables {
             match value {
                 Some(value) => command.env(name, value),

@@ -7,6 +7,7 @@ mod diff_kinds;
 mod diff_output;
 mod diff_program;
 mod explain;
+mod foreign;
 mod golden;
 mod invented;
 mod misfits;

@@ -1,4 +1,4 @@
-//! Tests of allocation callbacks (APP-170 to APP-179b).
+//! Tests of allocation callbacks that refuse allocations, and of the memory of tables (APP-99, APP-111, APP-174 to APP-179b).
 
 use std::ptr;
 
@@ -319,65 +319,6 @@ fn app_179_every_allocation_of_surfaces() {
             surfaces
                 .into_iter()
                 .for_each(|surface| instance.destroy_surface(surface));
-            instance.destroy();
-            assert_eq!(allocator.live(), 0);
-        });
-        outcome.ok();
-    });
-}
-
-/// APP-172, APP-81: global queries never use the allocation callbacks of an instance. APP-171: each allocation has the correct scope.
-#[test]
-fn app_171_scopes() {
-    case(|scene| {
-        scene.usual_driver("a");
-        let outcome = scene.run(|vk| {
-            let allocator = Allocator::default();
-            let instance = vk
-                .spec()
-                .extensions(&EXTENSIONS)
-                .allocator(&allocator)
-                .create()
-                .expect("vkCreateInstance");
-            instance.devices().expect("devices");
-            let scopes = allocator.scopes();
-            assert!(scopes.contains(&vk::SystemAllocationScope::INSTANCE));
-            assert!(
-                !scopes.contains(&vk::SystemAllocationScope::DEVICE)
-                    && !scopes.contains(&vk::SystemAllocationScope::CACHE)
-            );
-            let count = allocator.count();
-            vk.extensions().expect("the query succeeds");
-            vk.layers().expect("the query succeeds");
-            assert_eq!(allocator.count(), count);
-        });
-        outcome.ok();
-    });
-}
-
-/// APP-173: the loader works with allocation callbacks that lack the reallocation function.
-#[test]
-fn app_173_no_reallocation_callback() {
-    case(|scene| {
-        scene.usual_driver("a");
-        scene.usual_driver("b");
-        let outcome = scene.run(|vk| {
-            let allocator = Allocator::without_reallocation();
-            let messages = Messages::default();
-            let instance = vk
-                .spec()
-                .api("1.1")
-                .extensions(&EXTENSIONS)
-                .allocator(&allocator)
-                .create()
-                .expect("created");
-            let handles: Vec<_> = (0..40).map(|_| instance.messenger(&messages)).collect();
-            let device = instance.device(instance.first(), &[]);
-            drop(instance.groups());
-            drop(device);
-            handles
-                .into_iter()
-                .for_each(|handle| instance.destroy_messenger(handle));
             instance.destroy();
             assert_eq!(allocator.live(), 0);
         });

@@ -1,5 +1,5 @@
 //! Tests of the allocation callbacks that drivers receive for forgotten objects, and of the callbacks that the loader itself can use
-//! (APP-170, APP-173, DRV-131, DRV-188).
+//! (APP-81, APP-170 to APP-173, DRV-131, DRV-188).
 
 use loader_tests::ash::vk;
 use loader_tests::vk::{Allocator, Instance, Messages, Reports};
@@ -216,6 +216,65 @@ fn app_170_the_instances_callbacks_stand_in_for_callbacks_that_cannot_free() {
                 PFN_vkDestroyDebugUtilsMessengerEXT(instance.raw, messenger, callbacks)
             );
             assert_eq!(of_instance.live(), before);
+        });
+        outcome.ok();
+    });
+}
+
+/// APP-172, APP-81: global queries never use the allocation callbacks of an instance. APP-171: each allocation has the correct scope.
+#[test]
+fn app_171_scopes() {
+    case(|scene| {
+        scene.usual_driver("a");
+        let outcome = scene.run(|vk| {
+            let allocator = Allocator::default();
+            let instance = vk
+                .spec()
+                .extensions(&EXTENSIONS)
+                .allocator(&allocator)
+                .create()
+                .expect("vkCreateInstance");
+            instance.devices().expect("devices");
+            let scopes = allocator.scopes();
+            assert!(scopes.contains(&vk::SystemAllocationScope::INSTANCE));
+            assert!(
+                !scopes.contains(&vk::SystemAllocationScope::DEVICE)
+                    && !scopes.contains(&vk::SystemAllocationScope::CACHE)
+            );
+            let count = allocator.count();
+            vk.extensions().expect("the query succeeds");
+            vk.layers().expect("the query succeeds");
+            assert_eq!(allocator.count(), count);
+        });
+        outcome.ok();
+    });
+}
+
+/// APP-173: the loader works with allocation callbacks that lack the reallocation function.
+#[test]
+fn app_173_no_reallocation_callback() {
+    case(|scene| {
+        scene.usual_driver("a");
+        scene.usual_driver("b");
+        let outcome = scene.run(|vk| {
+            let allocator = Allocator::without_reallocation();
+            let messages = Messages::default();
+            let instance = vk
+                .spec()
+                .api("1.1")
+                .extensions(&EXTENSIONS)
+                .allocator(&allocator)
+                .create()
+                .expect("created");
+            let handles: Vec<_> = (0..40).map(|_| instance.messenger(&messages)).collect();
+            let device = instance.device(instance.first(), &[]);
+            drop(instance.groups());
+            drop(device);
+            handles
+                .into_iter()
+                .for_each(|handle| instance.destroy_messenger(handle));
+            instance.destroy();
+            assert_eq!(allocator.live(), 0);
         });
         outcome.ok();
     });

@@ -18,9 +18,14 @@ const FILE: &str = "tests/xtask/claims.toml";
 pub struct Claims {
     /// Folders of the crates to examine. Code that exists only in tests is excluded.
     within: Vec<String>,
-    /// Maximum number of lines of a function. `file_lines` is the maximum for a file.
+    /// Maximum number of lines of a function.
     function_lines: usize,
+    /// Maximum number of lines of a file of the whole project, tests included.
     file_lines: usize,
+    /// Ends of the names of files that the maximum is for.
+    file_ends: Vec<String>,
+    /// Parts of the paths of files that a program writes.
+    written: Vec<String>,
     /// Functions that may be longer than the limit. An entry consists of the end of a file's path without `src`, two colons, and the
     /// function's name.
     long_functions: BTreeSet<String>,
@@ -62,11 +67,16 @@ pub fn problems(tree: &Tree) -> Result<Vec<String>, String> {
     let mut files = Vec::new();
     for folder in &claims.within {
         for path in tree.rust(folder)?.into_iter().filter(|path| !is_test(path)) {
-            let text = tree.read(&path)?;
-            files.push((path.clone(), text.lines().count(), facts(&*tree.source(&path)?)));
+            let facts = facts(&*tree.source(&path)?);
+            files.push((path, facts));
         }
     }
-    Ok(claims.judged(&files))
+    let mut lengths = Vec::new();
+    for path in tree.files("").into_iter().filter(|path| claims.is_limited(path)) {
+        let lines = tree.read(&path)?.lines().count();
+        lengths.push((path, lines));
+    }
+    Ok(claims.judged(&files, &lengths))
 }
 
 /// Returns `true` if a file exists only for tests.
@@ -78,34 +88,42 @@ fn is_test(path: &str) -> bool {
 }
 
 impl Claims {
-    fn judged(&self, files: &[(String, usize, Facts)]) -> Vec<String> {
+    /// Returns `true` if the maximum number of lines of files is for this file.
+    fn is_limited(&self, path: &str) -> bool {
+        self.file_ends.iter().any(|end| path.ends_with(end)) && !self.written.iter().any(|part| path.contains(part))
+    }
+
+    /// Returns the false claims and unused exceptions. `lengths` contains the number of lines of each file.
+    fn judged(&self, files: &[(String, Facts)], lengths: &[(String, usize)]) -> Vec<String> {
         let mut wrong = Vec::new();
         let mut needed = BTreeSet::new();
-        for (path, lines, facts) in files {
-            let short = path.replace("/src/", "/");
-            let known = |list: &'_ BTreeSet<String>, suffix: &str| {
-                let whole = format!("/{short}{suffix}");
-                list.iter().find(|end| whole.ends_with(&format!("/{end}"))).cloned()
-            };
-            let mut judge = |count: usize, most: usize, list: &BTreeSet<String>, what: &str, suffix: &str| match known(
-                list, suffix,
-            ) {
-                Some(end) if count > most => drop(needed.insert(end)),
-                None if count > most => wrong.push(format!(
-                    "{path}: {what} has {count} lines, and {most} are promised: split it, or list it in {FILE}"
-                )),
-                _ => {}
-            };
-            judge(*lines, self.file_lines, &self.long_files, "the file", "");
-            for (name, lines) in &facts.functions {
-                judge(
-                    *lines,
-                    self.function_lines,
-                    &self.long_functions,
-                    name,
-                    &format!("::{name}"),
-                );
+        let mut judge = |path: &str, count: usize, most: usize, list: &BTreeSet<String>, function: &str| {
+            if count <= most {
+                return;
             }
+            let suffix = if function.is_empty() {
+                String::new()
+            } else {
+                format!("::{function}")
+            };
+            let whole = format!("/{}{suffix}", path.replace("/src/", "/"));
+            match list.iter().find(|end| whole.ends_with(&format!("/{end}"))) {
+                Some(end) => drop(needed.insert(end.clone())),
+                None => wrong.push(format!(
+                    "{path}{suffix} has {count} lines, and {most} are promised: split it, or list it in {FILE}"
+                )),
+            }
+        };
+        for (path, lines) in lengths {
+            judge(path, *lines, self.file_lines, &self.long_files, "");
+        }
+        for (path, facts) in files {
+            for (name, lines) in &facts.functions {
+                judge(path, *lines, self.function_lines, &self.long_functions, name);
+            }
+        }
+        for (path, facts) in files {
+            let short = path.replace("/src/", "/");
             for only in self.only.iter().filter(|only| path.starts_with(&only.within)) {
                 let Some(name) = facts.paths.iter().find(|path| only.is_about(path)) else {
                     continue;
@@ -220,6 +238,8 @@ mod tests {
 within = [\"loader/\"]
 function_lines = 2
 file_lines = 5
+file_ends = [\".rs\", \".sh\"]
+written = [\"generated/\"]
 long_functions = []
 long_files = []
 only = [{ claim = \"env/ alone reads it\", names = [\"os::environment\"], files = [\"env/one.rs\"], within = \"loader/\" }]
@@ -228,7 +248,12 @@ only = [{ claim = \"env/ alone reads it\", names = [\"os::environment\"], files 
     fn judged(claims: &str, path: &str, text: &str) -> Vec<String> {
         let claims: Claims = toml::from_str(claims).expect("claims");
         let source = Source::new(path, text).expect("Rust");
-        let mut found = claims.judged(&[(path.to_owned(), text.lines().count(), facts(&source))]);
+        let lengths = if claims.is_limited(path) {
+            vec![(path.to_owned(), text.lines().count())]
+        } else {
+            Vec::new()
+        };
+        let mut found = claims.judged(&[(path.to_owned(), facts(&source))], &lengths);
         found.retain(|line| !line.contains("nothing needs: env/ alone"));
         found
     }
@@ -238,7 +263,7 @@ only = [{ claim = \"env/ alone reads it\", names = [\"os::environment\"], files 
         let text = "fn long() {\n    one();\n}\n#[cfg(test)]\nmod tests { fn f() {} }";
         let lines = judged(CLAIMS, "loader/src/a.rs", text);
         assert!(
-            lines.len() == 1 && lines[0].contains("a.rs: long has 3 lines"),
+            lines.len() == 1 && lines[0].contains("a.rs::long has 3 lines"),
             "{lines:?}"
         );
         let listed = CLAIMS.replace("long_functions = []", "long_functions = [\"a.rs::long\"]");
@@ -248,11 +273,27 @@ only = [{ claim = \"env/ alone reads it\", names = [\"os::environment\"], files 
             lines.len() == 1 && lines[0].contains("nothing needs: a.rs::long"),
             "{lines:?}"
         );
-        let lines = judged(CLAIMS, "loader/src/a.rs", "//\n//\n//\n//\n//\n//\n");
-        assert!(
-            lines.len() == 1 && lines[0].contains("the file has 6 lines"),
-            "{lines:?}"
-        );
+    }
+
+    #[test]
+    fn a_long_file_is_told_unless_it_is_listed_or_written_by_a_program() {
+        let text = "//\n//\n//\n//\n//\n//\n";
+        for path in ["loader/src/a.rs", "tests/tests/a.rs", "make/a.sh"] {
+            let lines = judged(CLAIMS, path, text);
+            let expected = format!("{path} has 6 lines");
+            assert!(lines.len() == 1 && lines[0].contains(&expected), "{lines:?}");
+            let end = path.rsplit('/').next().expect("a name");
+            let listed = CLAIMS.replace("long_files = []", &format!("long_files = [\"{end}\"]"));
+            assert_eq!(judged(&listed, path, text), [""; 0]);
+            let lines = judged(&listed, path, "//\n");
+            assert!(
+                lines.len() == 1 && lines[0].contains(&format!("nothing needs: {end}")),
+                "{lines:?}"
+            );
+        }
+        for path in ["generated/a.rs", "docs/a.md"] {
+            assert_eq!(judged(CLAIMS, path, text), [""; 0]);
+        }
     }
 
     #[test]
