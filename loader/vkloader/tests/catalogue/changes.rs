@@ -1,7 +1,7 @@
 //! Tests of changes to files that a driver depends on, and of hard links, which are not changes.
 
 use crate::asked::*;
-use crate::closure::{compile, update, used, used_behind};
+use crate::closure::{compile, compile_user, update, used, used_behind};
 use crate::machine::{Machine, library, skip};
 use std::fs;
 use std::io::Write;
@@ -52,16 +52,8 @@ pub(crate) fn machine_of_two(words: &[&str]) -> Option<(Machine, [PathBuf; 2])> 
         machine.path("libraries/libneeded.so"),
         machine.path("libraries/libdriver.so"),
     );
-    let folder = format!("-L{}", machine.path("libraries").display());
-    let linked = [
-        "-Wl,--no-as-needed",
-        &folder,
-        "-lmock_a",
-        "-lneeded",
-        "-Wl,-rpath,$ORIGIN",
-        "-Wl,--build-id",
-    ];
-    if !compile(&needed, "int needed = 1;", words) || !compile(&driver, "", &linked) {
+    let linked = ["-lmock_a", "-lneeded", "-Wl,--build-id"];
+    if !compile(&needed, "int needed = 1;", words) || !compile_user(&machine, &driver, "", &linked) {
         skip("there is no C compiler");
         return None;
     }
@@ -154,12 +146,7 @@ fn profiles_that_a_driver_reads_are_among_its_files() {
         folder.display(),
         own.display()
     );
-    let search = format!("-L{}", machine.path("libraries").display());
-    if !compile(
-        &driver,
-        &source,
-        &["-Wl,--no-as-needed", &search, "-lmock_a", "-Wl,-rpath,$ORIGIN"],
-    ) {
+    if !compile_user(&machine, &driver, &source, &["-lmock_a"]) {
         return skip("there is no C compiler");
     }
     machine.manifest("a", &driver, "");

@@ -20,6 +20,14 @@ pub(crate) fn compile(output: &Path, source: &str, words: &[&str]) -> bool {
     command.output().is_ok_and(|done| done.status.success())
 }
 
+/// Compiles a C source to a library that needs libraries of the machine's folder `libraries`, and finds them in its own folder. The options
+/// `needs` name these libraries. Returns `true` on success.
+pub(crate) fn compile_user(machine: &Machine, output: &Path, source: &str, needs: &[&str]) -> bool {
+    let folder = format!("-L{}", machine.path("libraries").display());
+    let words = ["-Wl,--no-as-needed", &folder, "-Wl,-rpath,$ORIGIN"];
+    compile(output, source, &[&words[..], needs].concat())
+}
+
 /// Returns a machine with a catalogue and with a driver whose library contains nothing, but needs another library. Also returns the path of
 /// that library.
 fn machine_of_two() -> Option<(Machine, PathBuf)> {
@@ -30,9 +38,7 @@ fn machine_of_two() -> Option<(Machine, PathBuf)> {
         machine.path("libraries/libmock_needed.so"),
         machine.path("libraries/libdriver.so"),
     );
-    let folder = format!("-L{}", machine.path("libraries").display());
-    let words = ["-Wl,--no-as-needed", &folder, "-lmock_needed", "-Wl,-rpath,$ORIGIN"];
-    if !compile(&driver, "", &words) {
+    if !compile_user(&machine, &driver, "", &["-lmock_needed"]) {
         skip("there is no C compiler");
         return None;
     }

@@ -2,7 +2,7 @@
 //! linker loads the recorded files.
 
 use crate::asked::*;
-use crate::closure::{compile, update, used};
+use crate::closure::{compile, compile_user, update, used};
 use crate::machine::{Machine, in_environment_of, library, skip};
 use serde_json::Value;
 use std::fs;
@@ -429,10 +429,10 @@ pub(crate) fn machine_with_source(source: &str, lines: &str) -> Option<Machine> 
     machine.variable("VK_LOADER_CATALOGUE", "on");
     machine.driver("needed", lines);
     let driver = machine.path("libraries/libdriver.so");
-    let folder = format!("-L{}", machine.path("libraries").display());
-    let words = ["-Wl,--no-as-needed", &folder, "-lmock_needed", "-Wl,-rpath,$ORIGIN"];
     let source = source.replace("LIBRARIES", &machine.path("libraries").display().to_string());
-    if !compile(&machine.path("libraries/libextra.so"), "int extra;", &[]) || !compile(&driver, &source, &words) {
+    if !compile(&machine.path("libraries/libextra.so"), "int extra;", &[])
+        || !compile_user(&machine, &driver, &source, &["-lmock_needed"])
+    {
         skip("there is no C compiler");
         return None;
     }

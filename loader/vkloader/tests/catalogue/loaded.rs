@@ -2,7 +2,7 @@
 
 use crate::asked::*;
 use crate::changes::machine_of_two;
-use crate::closure::{compile, driver_with_folders, update, used, used_behind};
+use crate::closure::{compile, compile_user, driver_with_folders, update, used, used_behind};
 use crate::machine::{Machine, in_environment_of, library, skip};
 use serde_json::Value;
 use std::fs;
@@ -98,16 +98,8 @@ fn a_library_that_was_replaced_after_a_program_loaded_it_does_not_count() {
         assert_eq!(used_after(&machine, &needed, || ()), "", "{words}: no change");
         // The entry is also not used after a package replaced the driver's own library.
         let newer = machine.path("newer.so");
-        let folder = format!("-L{}", machine.path("libraries").display());
-        let linked = [
-            "-Wl,--no-as-needed",
-            &folder,
-            "-lmock_a",
-            "-lneeded",
-            "-Wl,-rpath,$ORIGIN",
-            words,
-        ];
-        assert!(compile(&newer, "int newer[5000] = {1};", &linked));
+        let linked = ["-lmock_a", "-lneeded", words];
+        assert!(compile_user(&machine, &newer, "int newer[5000] = {1};", &linked));
         let replaced = used_after(&machine, &driver, || {
             replace(&driver, &newer);
             update(&machine);
