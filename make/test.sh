@@ -80,12 +80,13 @@ compiled() {
     python3 tests/run.py
 }
 units() {
-    python3 tests/run.py -p structure -p xtask -p vk-registry -p vkgen -p vulkan-loader-os -p vulkan-loader-reasons \
-        -p vulkan-loader-wire -p vulkan-loader-linked -p vulkan-loader-discovery -p vulkan-loader -p vulkan-loader-pages -p vk-loader-service
+    python3 tests/run.py -p structure -p xtask -p vk-registry -p vkgen -p vulkan-loader-elf -p vulkan-loader-os \
+        -p vulkan-loader-reasons -p vulkan-loader-wire -p vulkan-loader-linked -p vulkan-loader-discovery -p vulkan-loader \
+        -p vulkan-loader-pages -p vk-loader-service
 }
 checked_units() {
-    python3 tests/run.py -p vulkan-loader-os -p vulkan-loader-reasons -p vulkan-loader-wire -p vulkan-loader-linked \
-        -p vulkan-loader-discovery -p vulkan-loader -p vulkan-loader-pages -p vk-loader-service
+    python3 tests/run.py -p vulkan-loader-elf -p vulkan-loader-os -p vulkan-loader-reasons -p vulkan-loader-wire \
+        -p vulkan-loader-linked -p vulkan-loader-discovery -p vulkan-loader -p vulkan-loader-pages -p vk-loader-service
 }
 quick_units() {
     python3 tests/run.py --alone -p vulkan-loader-os -p vulkan-loader-discovery -p vulkan-loader

@@ -2,6 +2,7 @@
 
 use crate::written::is_hexadecimal;
 use core::fmt;
+use elf::{Form, Header, NOTES};
 
 /// Number of bytes at the start of a file that must contain its build ID. Linkers put the build ID after the headers; a build ID at another
 /// position is ignored.
@@ -10,44 +11,9 @@ pub const HEAD_BYTES: usize = 4096;
 /// Bounds on the length of a build ID in bytes. Shorter build IDs do not distinguish builds, and longer ones are not used.
 const LENGTHS: core::ops::RangeInclusive<usize> = 8..=64;
 
-/// `PT_NOTE`, the type of a program header that refers to notes.
-const NOTES: u32 = 4;
 /// `NT_GNU_BUILD_ID`, the type of a note with a build ID, if the owner of the note is GNU.
 pub(crate) const BUILD_ID: u32 = 3;
 pub(crate) const OWNER: &[u8] = b"GNU\0";
-
-/// `ELFCLASS64` or `ELFCLASS32`, the class of libraries in this process.
-const CLASS: u8 = if cfg!(target_pointer_width = "64") { 2 } else { 1 };
-/// `ELFDATA2LSB` or `ELFDATA2MSB`, the byte order of libraries in this process.
-const BYTE_ORDER: u8 = if cfg!(target_endian = "little") { 1 } else { 2 };
-
-/// Offsets of the numbers in the file header and in a program header that are needed to find the notes.
-struct Places {
-    /// Offsets of `e_phoff`, `e_phentsize` and `e_phnum`.
-    table: usize,
-    row_bytes: usize,
-    rows: usize,
-    /// Offsets of `p_offset` and `p_filesz`.
-    offset: usize,
-    bytes: usize,
-}
-
-const PLACES: Places = match CLASS {
-    1 => Places {
-        table: 28,
-        row_bytes: 42,
-        rows: 44,
-        offset: 4,
-        bytes: 16,
-    },
-    _ => Places {
-        table: 32,
-        row_bytes: 54,
-        rows: 56,
-        offset: 8,
-        bytes: 32,
-    },
-};
 
 /// The build ID of a library of this architecture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,13 +24,11 @@ impl<'a> BuildId<'a> {
     /// of the head, and each program header and note is examined once.
     pub fn in_head(head: &'a [u8]) -> Option<Self> {
         let head = head.get(..HEAD_BYTES).unwrap_or(head);
-        if !head.starts_with(&[0x7F, b'E', b'L', b'F', CLASS, BYTE_ORDER]) {
-            return None;
-        }
-        let (rows, row_bytes) = (half(head, PLACES.rows)?, half(head, PLACES.row_bytes)?);
-        let table = head.get(word(head, PLACES.table)?..)?;
+        Header::read(head).ok().filter(|header| header.form == Form::OWN)?;
+        let table = Form::OWN.segments(head)?;
+        let rows = head.get(usize::try_from(table.at).ok()?..)?;
         // `chunks_exact` panics for a length of 0.
-        let rows = table.chunks_exact(row_bytes.max(1)).take(rows);
+        let rows = rows.chunks_exact(table.each.max(1)).take(table.count);
         rows.filter_map(|row| notes(head, row)).find_map(find)
     }
 
@@ -83,10 +47,9 @@ impl fmt::Display for BuildId<'_> {
 
 /// Returns the notes that a program header refers to, as far as they are within the head of the file.
 fn notes<'a>(head: &'a [u8], row: &[u8]) -> Option<&'a [u8]> {
-    let offset = word(row, PLACES.offset)?;
-    let bytes = word(row, PLACES.bytes)?;
-    let end = offset.checked_add(bytes)?.min(head.len());
-    (full(row, 0)? == NOTES).then(|| head.get(offset..end)).flatten()
+    let segment = Form::OWN.segment(row).filter(|segment| segment.kind == NOTES)?;
+    let end = segment.offset.checked_add(segment.file_size)?.min(head.len() as u64);
+    head.get(usize::try_from(segment.offset).ok()?..usize::try_from(end).ok()?)
 }
 
 /// Finds the build ID among notes. A note consists of two lengths, a type, an owner and a content. Owner and content are padded to
@@ -94,8 +57,9 @@ fn notes<'a>(head: &'a [u8], row: &[u8]) -> Option<&'a [u8]> {
 fn find(mut notes: &[u8]) -> Option<BuildId<'_>> {
     const HEADER: usize = 12;
     loop {
-        let lengths = (full(notes, 0)? as usize, full(notes, 4)? as usize);
-        let kind = full(notes, 8)?;
+        let number = |at| Form::OWN.full(notes, at);
+        let lengths = (number(0)? as usize, number(4)? as usize);
+        let kind = number(8)?;
         let content = HEADER.checked_add(lengths.0.checked_next_multiple_of(4)?)?;
         let end = content.checked_add(lengths.1)?;
         if kind == BUILD_ID && notes.get(HEADER..content)? == OWNER {
@@ -108,25 +72,39 @@ fn find(mut notes: &[u8]) -> Option<BuildId<'_>> {
     }
 }
 
-/// Reads a 16-bit number.
-fn half(bytes: &[u8], at: usize) -> Option<usize> {
-    let bytes = bytes.get(at..)?.first_chunk()?;
-    Some(u16::from_ne_bytes(*bytes).into())
-}
-
-/// Reads a 32-bit number.
-fn full(bytes: &[u8], at: usize) -> Option<u32> {
-    bytes.get(at..)?.first_chunk().map(|bytes| u32::from_ne_bytes(*bytes))
-}
-
-/// Reads a number of the size of an address.
-fn word(bytes: &[u8], at: usize) -> Option<usize> {
-    bytes.get(at..)?.first_chunk().map(|bytes| usize::from_ne_bytes(*bytes))
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+
+    /// Word size and byte order of this program, as a header encodes them.
+    const CLASS: u8 = if usize::BITS == 64 { 2 } else { 1 };
+    const BYTE_ORDER: u8 = if cfg!(target_endian = "little") { 1 } else { 2 };
+
+    /// Offsets of the place, the row size and the row count of the program headers, and of the offset and size of a segment.
+    struct Places {
+        table: usize,
+        row_bytes: usize,
+        rows: usize,
+        offset: usize,
+        bytes: usize,
+    }
+
+    const PLACES: Places = match CLASS {
+        1 => Places {
+            table: 28,
+            row_bytes: 42,
+            rows: 44,
+            offset: 4,
+            bytes: 16,
+        },
+        _ => Places {
+            table: 32,
+            row_bytes: 54,
+            rows: 56,
+            offset: 8,
+            bytes: 32,
+        },
+    };
 
     pub(crate) const ID: [u8; 20] = [0xAB; 20];
     /// Offset of the program headers, and the size of one program header.

@@ -9,6 +9,7 @@ mod segments;
 pub use musl::list_of;
 pub use order::{is_of_c_library, needs_in_order};
 
+use ::elf::{Class, Fault, Header, START_BYTES};
 use object::elf;
 use segments::in_segments;
 use std::collections::{HashSet, VecDeque};
@@ -49,17 +50,21 @@ impl Identity {
 
     /// Returns the identity of the code in a file; `None` if the file is not an ELF file.
     pub fn of(path: &Path) -> Option<Self> {
-        let mut header = [0; 20];
+        let mut start = [0; START_BYTES];
         let mut file = open(path)?;
-        std::io::Read::read_exact(&mut file, &mut header).ok()?;
-        (header[..4] == elf::ELFMAG).then_some(Self {
-            is_64: header[4] == elf::ELFCLASS64,
-            machine: if header[5] == elf::ELFDATA2LSB {
-                u16::from_le_bytes([header[18], header[19]])
-            } else {
-                u16::from_be_bytes([header[18], header[19]])
-            },
-        })
+        std::io::Read::read_exact(&mut file, &mut start).ok()?;
+        match Header::read(&start) {
+            Ok(header) => Some(Self {
+                is_64: header.form.class == Class::Bits64,
+                machine: header.machine,
+            }),
+            // No processor runs such a file.
+            Err(Fault::Class | Fault::Order) => Some(Self {
+                is_64: false,
+                machine: elf::EM_NONE,
+            }),
+            Err(Fault::Short | Fault::Mark) => None,
+        }
     }
 }
 
@@ -455,5 +460,20 @@ mod tests {
         empty[32..40].fill(0);
         empty[56..58].fill(0);
         assert_eq!(size_of_segments(&empty), Some(0));
+    }
+
+    #[test]
+    fn a_file_of_an_unknown_word_size_is_for_another_processor() {
+        let own = std::fs::read("/proc/self/exe").expect("this program can be read");
+        let path = std::env::temp_dir().join(format!("linked-{}", std::process::id()));
+        for (place, is_elf) in [(0, false), (4, true), (5, true)] {
+            let mut odd = own[..START_BYTES].to_vec();
+            odd[place] = 9;
+            std::fs::write(&path, &odd).expect("a file");
+            let found = Identity::of(&path);
+            assert_eq!(found.is_some(), is_elf, "{place}");
+            assert!(found != Some(Identity::of_this_process()), "{place}");
+        }
+        std::fs::remove_file(&path).expect("the file was written");
     }
 }

@@ -49,7 +49,7 @@ pub fn check(folder: &Path, owner: Owner, hand_out: HandOut) -> Result<String, F
             about.path.as_str(),
             library.size,
             library.sha256,
-            library.elf.machine,
+            library.header.machine,
         );
     }
     let Published { key, name, contents } = published;

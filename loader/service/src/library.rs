@@ -2,7 +2,8 @@
 //! file. Texts that are too long for a packet are also in sealed memory files.
 
 use crate::memory::{Copies, Memory, reopened, write_at};
-use crate::package::{Elf, Fault, File, HEADER_BYTES};
+use crate::package::{Fault, File, library_header};
+use elf::Header;
 use rustix::fd::OwnedFd;
 use rustix::fs::StatVfsMountFlags;
 use rustix::io::Errno;
@@ -36,7 +37,7 @@ pub struct Library {
     /// The checksum of the bytes, in hexadecimal digits.
     pub sha256: String,
     /// The processor and word size that the library is for.
-    pub elf: Elf,
+    pub header: Header,
 }
 
 impl Library {
@@ -57,13 +58,13 @@ impl Library {
             })?);
             Ok(())
         })?;
-        let (elf, sha256) = found.ok_or_else(|| Fault::Changed(file.shown.clone()))?;
+        let (header, sha256) = found.ok_or_else(|| Fault::Changed(file.shown.clone()))?;
         Ok(Self {
             file: None,
             copies,
             size,
             sha256,
-            elf,
+            header,
         })
     }
 
@@ -73,13 +74,13 @@ impl Library {
     /// The file is too large or invalid, or changed while it was read.
     pub fn itself(file: File, memory: &Memory) -> Result<Self, Fault> {
         let size = checked_size(&file)?;
-        let (elf, sha256) = read(&file, size, &mut |_| Ok(()))?;
+        let (header, sha256) = read(&file, size, &mut |_| Ok(()))?;
         Ok(Self {
             file: Some(file.fd),
             copies: Copies::new(memory, size, true),
             size,
             sha256,
-            elf,
+            header,
         })
     }
 
@@ -138,22 +139,25 @@ fn checked_size(file: &File) -> Result<u64, Fault> {
 }
 
 /// Reads a library in portions, and calls `portion` with each of them. Returns the library's ELF header and its hash.
-fn read(file: &File, size: u64, portion: &mut dyn FnMut(&[u8]) -> Result<(), Errno>) -> Result<(Elf, String), Fault> {
+fn read(
+    file: &File,
+    size: u64,
+    portion: &mut dyn FnMut(&[u8]) -> Result<(), Errno>,
+) -> Result<(Header, String), Fault> {
     let changed = || Fault::Changed(file.shown.clone());
     let mut buffer = vec![0; PORTION];
-    let mut elf = None;
+    let mut header = None;
     let mut hash = Sha256::new();
     let mut at = 0;
     loop {
         let count = rustix::io::retry_on_intr(|| rustix::io::pread(&file.fd, buffer.as_mut_slice(), at));
         let bytes = &buffer[..count.map_err(|error| Fault::io(&*file.shown, error))?];
-        if elf.is_none() {
-            let header = &bytes[..bytes.len().min(HEADER_BYTES)];
+        if header.is_none() {
             let wrong = |wrong| Fault::Elf {
                 file: file.shown.clone(),
                 wrong,
             };
-            elf = Some(Elf::read_library(header).map_err(wrong)?);
+            header = Some(library_header(bytes).map_err(wrong)?);
             if linked::size_of_segments(bytes).is_none_or(|whole| whole > size) {
                 return Err(wrong("it is cut off"));
             }
@@ -168,8 +172,10 @@ fn read(file: &File, size: u64, portion: &mut dyn FnMut(&[u8]) -> Result<(), Err
         hash.update(bytes);
         portion(bytes).map_err(|error| Fault::io("a memory file", error))?;
     }
-    let elf = elf.filter(|_| at == size && !file.has_changed()).ok_or_else(changed)?;
-    Ok((elf, hexadecimal(&hash.finalize())))
+    let header = header
+        .filter(|_| at == size && !file.has_changed())
+        .ok_or_else(changed)?;
+    Ok((header, hexadecimal(&hash.finalize())))
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {

@@ -1,6 +1,7 @@
 //! The command `package LIBRARY MANIFEST OUT`, which creates a package of an installed driver.
 
-use crate::package::{Elf, Fault, HEADER_BYTES, Manifest, Metadata, Need};
+use crate::package::{Fault, Manifest, Metadata, Need, library_header};
+use elf::{Header, START_BYTES};
 use rustix::fs::{CWD, RenameFlags};
 use serde_json::json;
 use std::fs;
@@ -209,15 +210,15 @@ fn create(path: &Path) -> Result<fs::File, MakeError> {
 /// # Errors
 ///
 /// The file cannot be read, or is not a shared library.
-pub(crate) fn header(library: &Path) -> Result<Elf, MakeError> {
+pub(crate) fn header(library: &Path) -> Result<Header, MakeError> {
     let mut header = Vec::new();
     let file = fs::File::open(library).map_err(at(library))?;
-    io::Read::read_to_end(&mut io::Read::take(file, HEADER_BYTES as u64), &mut header).map_err(at(library))?;
-    let elf = Elf::read_library(&header).map_err(|wrong| Fault::Elf {
+    io::Read::read_to_end(&mut io::Read::take(file, START_BYTES as u64), &mut header).map_err(at(library))?;
+    let header = library_header(&header).map_err(|wrong| Fault::Elf {
         file: library.to_string_lossy().into_owned(),
         wrong,
     })?;
-    Ok(elf)
+    Ok(header)
 }
 
 /// Finds a library by its path, or by its name in the system's folders of libraries.

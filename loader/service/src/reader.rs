@@ -77,8 +77,8 @@ impl Reader {
         let mut libraries = Vec::new();
         for (about, file) in files.libraries {
             let library = self.library(file, files.is_safe)?;
-            let own = *class.get_or_insert(library.elf.class);
-            if own != library.elf.class {
+            let own = *class.get_or_insert(library.header.form.class);
+            if own != library.header.form.class {
                 return Err(Fault::Elf {
                     file: about.path.as_str().to_owned(),
                     wrong: "it is for programs of another word size than the driver",

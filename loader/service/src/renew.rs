@@ -96,7 +96,7 @@ fn renew_one(manifest: &Path, out: &Path) -> Result<Renewed, MakeError> {
     } else {
         Class::Bits32
     };
-    if header(&library)?.class != own {
+    if header(&library)?.form.class != own {
         return Ok(Renewed::OtherClass);
     }
     let source = source(manifest, &library)?;

@@ -1,6 +1,7 @@
 //! Comparison of the libraries that a driver needs with those of the program's system (LSV-66).
 
 use core::cmp::Ordering;
+use elf::{Form, HEADER_BYTES, Header};
 
 /// Compares the numbers in two texts, such as file names of a library: `libz.so.1.3.1` is newer than `libz.so.1.2.13`.
 pub fn compare_versions(mut one: &[u8], mut other: &[u8]) -> Ordering {
@@ -28,82 +29,52 @@ pub(crate) fn take_number(text: &mut &[u8]) -> Option<u64> {
 }
 
 /// Upper bound on the sections of a library that is examined.
-const MOST_SECTIONS: u64 = 100;
+const MOST_SECTIONS: usize = 100;
 /// Type of the section with the symbols for the linker.
-const SYMBOLS: u64 = 11;
+const SYMBOLS: u32 = 11;
 /// Type of the section with the hashes of exported symbols.
-const HASHES: u64 = 0x6fff_fff6;
-
-/// Word size and byte order of a library, as its header encodes them.
-type Class = [u8; 2];
-/// Word size of 64 bits.
-const WIDE: u8 = 2;
-/// Byte order in which the least significant byte comes first.
-const LITTLE: u8 = 1;
-/// Word size and byte order of this program.
-const OWN: Class = [
-    if usize::BITS == 64 { WIDE } else { 1 },
-    if cfg!(target_endian = "little") { LITTLE } else { 2 },
-];
+const HASHES: u32 = 0x6fff_fff6;
 
 /// Returns the number of symbols that an ELF library exports, or `None` if this number is unknown. A newer library of the same name exports
 /// at least the symbols of an older one. `read` fills a buffer from an offset in the file, and returns `false` if it cannot.
 pub fn exported_symbols(mut read: impl FnMut(u64, &mut [u8]) -> bool) -> Option<u64> {
-    let mut head = [0; 64];
+    let mut head = [0; HEADER_BYTES];
     read(0, &mut head).then_some(())?;
-    let class = [head[4], head[5]];
-    symbols_of(class, &head, &mut read)
+    symbols_of(Header::read(&head).ok()?.form, &head, &mut read)
 }
 
 /// Returns the number as [`exported_symbols`] does, but only for libraries that this program can load.
 pub fn own_exported_symbols(mut read: impl FnMut(u64, &mut [u8]) -> bool) -> Option<u64> {
-    let mut head = [0; 64];
-    (read(0, &mut head) && head[4..6] == OWN).then_some(())?;
-    symbols_of(OWN, &head, &mut read)
+    let mut head = [0; HEADER_BYTES];
+    read(0, &mut head).then_some(())?;
+    Header::read(&head).ok().filter(|header| header.form == Form::OWN)?;
+    // With the constant form, each number is one load.
+    symbols_of(Form::OWN, &head, &mut read)
 }
 
-/// Returns the number of exported symbols for the word size and byte order of a library, whose header is in `head`.
+/// Returns the number of exported symbols for the form of a library, whose header is in `head`.
 #[inline(always)]
-fn symbols_of([size, order]: Class, head: &[u8; 64], read: &mut dyn FnMut(u64, &mut [u8]) -> bool) -> Option<u64> {
-    let is_wide = size == WIDE;
-    let (word, each) = if is_wide { (8, 64) } else { (4, 40) };
-    let number = |bytes: &[u8; 64], (wide, narrow): (usize, usize), length: usize| {
-        let place = if is_wide { wide } else { narrow };
-        number_of(&bytes[place..place + length], order)
-    };
-    let (table, count) = (number(head, (40, 32), word), number(head, (60, 48), 2));
-    if number(head, (58, 46), 2) != each || count > MOST_SECTIONS {
+fn symbols_of(form: Form, head: &[u8; HEADER_BYTES], read: &mut dyn FnMut(u64, &mut [u8]) -> bool) -> Option<u64> {
+    let (table, each) = (form.sections(head)?, form.pick(64, 40));
+    if table.each != each || table.count > MOST_SECTIONS {
         return None;
     }
     let (mut symbols, mut first) = (None, None);
-    for index in 0..count {
+    for index in 0..table.count {
         let mut section = [0; 64];
-        read(table.checked_add(index * each)?, &mut section[..each as usize]).then_some(())?;
-        match number(&section, (4, 4), 4) {
-            SYMBOLS => symbols = number(&section, (32, 20), word).checked_div(number(&section, (56, 36), word)),
+        let word = |section: &[u8], wide, narrow| form.word(section, form.pick(wide, narrow));
+        read(table.at.checked_add((index * each) as u64)?, &mut section[..each]).then_some(())?;
+        match form.full(&section, 4)? {
+            SYMBOLS => symbols = word(&section, 32, 20)?.checked_div(word(&section, 56, 36)?),
             HASHES => {
                 // The second number of the section is the index of the first exported symbol.
-                read(number(&section, (24, 16), word), &mut section[..8]).then_some(())?;
-                first = Some(number(&section, (4, 4), 4));
+                read(word(&section, 24, 16)?, &mut section[..8]).then_some(())?;
+                first = Some(u64::from(form.full(&section, 4)?));
             }
             _ => {}
         }
     }
     symbols?.checked_sub(first?)
-}
-
-/// Returns the number that at most eight bytes encode.
-// With a constant length and order, this is one load.
-#[inline(always)]
-fn number_of(bytes: &[u8], order: u8) -> u64 {
-    let mut number = [0; 8];
-    if order == LITTLE {
-        number[..bytes.len()].copy_from_slice(bytes);
-        u64::from_le_bytes(number)
-    } else {
-        number[8 - bytes.len()..].copy_from_slice(bytes);
-        u64::from_be_bytes(number)
-    }
 }
 
 #[cfg(test)]
@@ -140,6 +111,7 @@ mod tests {
     fn library(is_wide: bool) -> [u8; 512] {
         let (word, each) = if is_wide { (8, 64) } else { (4, 40) };
         let mut bytes = [0; 512];
+        bytes[..4].copy_from_slice(b"\x7fELF");
         bytes[4] = if is_wide { 2 } else { 1 };
         bytes[5] = 1;
         let places = |wide, narrow| if is_wide { wide } else { narrow };

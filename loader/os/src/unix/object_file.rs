@@ -5,18 +5,8 @@
 
 use super::File;
 use core::ffi::CStr;
+use elf::{Fault, Form, Header, START_BYTES};
 
-/// Length of an ELF header up to and including the number of the processor, in bytes.
-const HEAD: usize = 20;
-/// Offsets of the word size, the byte order, and the number of the processor.
-const CLASS: usize = 4;
-const ORDER: usize = 5;
-const MACHINE: usize = 18;
-
-/// Word size of this process, as the header encodes it.
-const OWN_CLASS: u8 = if cfg!(target_pointer_width = "64") { 2 } else { 1 };
-/// Byte order of this process.
-const OWN_ORDER: u8 = if cfg!(target_endian = "little") { 1 } else { 2 };
 /// Processor of this process; zero if the processor is not listed here. Files are then compared only by word size and byte order.
 const OWN_MACHINE: u16 = if cfg!(target_arch = "x86") {
     3
@@ -36,17 +26,16 @@ const OWN_MACHINE: u16 = if cfg!(target_arch = "x86") {
 
 /// Returns `true` if the ELF file at `path` is for another processor or word size than this process.
 pub(super) fn is_foreign(path: &CStr) -> bool {
-    let mut head = [0; HEAD];
+    let mut head = [0; START_BYTES];
     let read = File::open(path).and_then(|file| file.read(&mut head));
-    read == Ok(HEAD) && tells_foreign(&head)
+    read == Ok(START_BYTES) && tells_foreign(&head)
 }
 
-fn tells_foreign(head: &[u8; HEAD]) -> bool {
-    if !head.starts_with(b"\x7fELF") {
-        return false;
+fn tells_foreign(head: &[u8; START_BYTES]) -> bool {
+    match Header::read(head) {
+        Ok(header) => header.form != Form::OWN || (OWN_MACHINE != 0 && header.machine != OWN_MACHINE),
+        Err(fault) => fault != Fault::Mark,
     }
-    let machine = u16::from_ne_bytes([head[MACHINE], head[MACHINE + 1]]);
-    head[CLASS] != OWN_CLASS || head[ORDER] != OWN_ORDER || (OWN_MACHINE != 0 && machine != OWN_MACHINE)
 }
 
 #[cfg(test)]
@@ -58,9 +47,10 @@ mod tests {
     #[test]
     fn drv_58_a_library_for_another_machine_is_known_by_its_head() {
         let own = std::fs::read(std::env::current_exe().unwrap()).unwrap();
-        let own: [u8; HEAD] = own[..HEAD].try_into().unwrap();
+        let own: [u8; START_BYTES] = own[..START_BYTES].try_into().unwrap();
         assert!(!tells_foreign(&own), "this program is for this machine");
-        for place in [CLASS, ORDER, MACHINE] {
+        // The word size, the byte order, and the number of the processor.
+        for place in [4, 5, 18] {
             let mut other = own;
             other[place] ^= 3;
             assert!(tells_foreign(&other), "{place}");
@@ -73,11 +63,11 @@ mod tests {
     #[test]
     fn drv_58_what_cannot_be_read_is_for_no_other_machine() {
         let scratch = Scratch::create();
-        let mut head = [0; HEAD];
+        let mut head = [0; START_BYTES];
         head[..4].copy_from_slice(b"\x7fELF");
         for (path, expected) in [
             (scratch.file("whole", &head), true),
-            (scratch.file("short", &head[..HEAD - 1]), false),
+            (scratch.file("short", &head[..START_BYTES - 1]), false),
             (scratch.folder("folder"), false),
             (scratch.path("none"), false),
         ] {

@@ -198,7 +198,7 @@ fn frame(at: u64, process: i32, walk: &Walk<'_>, history: &History) -> Frame {
     let bias = walk
         .maps
         .base(at)
-        .and_then(|base| cfi::bias(walk.memory, base, 8).or_else(|| cfi::bias(walk.memory, base, 4)));
+        .and_then(|base| cfi::bias(walk.memory, base));
     let start = bias.or(mapping.map(|mapping| mapping.start));
     Frame {
         offset: match (&file, start) {

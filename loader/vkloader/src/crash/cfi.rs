@@ -2,16 +2,18 @@
 //! have been deleted or replaced, or may be in another container.
 
 use super::memory::Memory;
-use super::registers::{Registers, number};
+use super::registers::Registers;
+use elf::{HEADER_BYTES, Header, LOADED, Segment};
 use gimli::{
     BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EndianSlice, LittleEndian, ParsedEhFrameHdr, Pointer, Register,
     RegisterRule, UnwindContext, UnwindSection, UnwindTableRow,
 };
-use object::elf;
 use std::collections::HashMap;
 
 /// Upper bound on the number of bytes that are read from a table. The tables of the largest libraries have about ten million bytes.
 const MOST: usize = 64 << 20;
+/// `PT_GNU_EH_FRAME`, the kind of segments that contain the index of an unwind table.
+const INDEX: u32 = 0x6474_E550;
 /// Upper bound on the number of segments of a library.
 const MOST_SEGMENTS: usize = 64;
 
@@ -53,54 +55,33 @@ impl Tables {
     }
 }
 
-/// A segment of a library in memory.
-struct Segment {
-    kind: u32,
-    address: u64,
-    size: u64,
-}
-
 /// Reads the segments of the library at the address `base`. The returned addresses are those in the library's file.
-fn segments(memory: &Memory, base: u64, word: usize) -> Option<Vec<Segment>> {
-    let mut header = [0; 64];
+fn segments(memory: &Memory, base: u64) -> Option<Vec<Segment>> {
+    let mut header = [0; HEADER_BYTES];
     memory.read(base, &mut header)?;
-    // Offsets in the ELF header, and offsets in an entry of its segment table.
-    let (table, size, count, address, length) = match word {
-        8 => (0x20..0x28, 0x36, 0x38, 0x10..0x18, 0x28..0x30),
-        _ => (0x1C..0x20, 0x2A, 0x2C, 0x08..0x0C, 0x14..0x18),
-    };
-    if header[..4] != elf::ELFMAG {
-        return None;
-    }
-    let half = |at: usize| usize::from(u16::from_le_bytes([header[at], header[at + 1]]));
-    let (size, count) = (half(size), half(count).min(MOST_SEGMENTS));
-    let entries = memory.bytes(base.wrapping_add(number(&header[table])), size * count);
-    let entries = entries.chunks_exact(size.max(0x20));
-    Some(
-        entries
-            .map(|entry| Segment {
-                kind: number(&entry[..4]) as u32,
-                address: number(&entry[address.clone()]),
-                size: number(&entry[length.clone()]),
-            })
-            .collect(),
-    )
+    let form = Header::read(&header).ok()?.form;
+    let table = form.segments(&header)?;
+    let rows = memory.bytes(base.wrapping_add(table.at), table.each * table.count.min(MOST_SEGMENTS));
+    // `chunks_exact` panics for a length of 0.
+    rows.chunks_exact(table.each.max(1))
+        .map(|row| form.segment(row))
+        .collect()
 }
 
 /// Returns the difference between a library's addresses in memory and in its file. Returns `None` if no library starts at `base`.
-pub(super) fn bias(memory: &Memory, base: u64, word: usize) -> Option<u64> {
-    let segments = segments(memory, base, word)?;
-    let first = segments.iter().find(|segment| segment.kind == elf::PT_LOAD)?;
+pub(super) fn bias(memory: &Memory, base: u64) -> Option<u64> {
+    let segments = segments(memory, base)?;
+    let first = segments.iter().find(|segment| segment.kind == LOADED)?;
     Some(base.wrapping_sub(first.address & !0xFFF))
 }
 
 impl Table {
     fn read(memory: &Memory, base: u64, word: usize) -> Option<Self> {
-        let segments = segments(memory, base, word)?;
-        let bias = bias(memory, base, word)?;
-        let index = segments.iter().find(|segment| segment.kind == elf::PT_GNU_EH_FRAME)?;
+        let segments = segments(memory, base)?;
+        let bias = bias(memory, base)?;
+        let index = segments.iter().find(|segment| segment.kind == INDEX)?;
         let index_address = bias.wrapping_add(index.address);
-        let index = memory.bytes(index_address, usize::try_from(index.size).ok()?.min(MOST));
+        let index = memory.bytes(index_address, usize::try_from(index.memory_size).ok()?.min(MOST));
         let mut table = Self {
             index,
             index_address,
@@ -114,8 +95,8 @@ impl Table {
         // The length of the table is unknown, because an end mark ends the table. Therefore, this code reads up to the end of the segment.
         let end = segments
             .iter()
-            .filter(|segment| segment.kind == elf::PT_LOAD)
-            .map(|segment| (bias.wrapping_add(segment.address), segment.size))
+            .filter(|segment| segment.kind == LOADED)
+            .map(|segment| (bias.wrapping_add(segment.address), segment.memory_size))
             .find(|&(start, size)| frames.wrapping_sub(start) < size)
             .map(|(start, size)| start.wrapping_add(size))?;
         table.frames = memory.bytes(frames, usize::try_from(end - frames).ok()?.min(MOST));
