@@ -24,23 +24,41 @@ enum Kind {
     Path,
 }
 
-/// The variables whose values are words. Each row has the variable's name, the separators of words, the kind of words, and `true` if an
-/// unmatched word means that an object is missing.
-const VARIABLES: [(&str, &[char], Kind, bool); 14] = [
-    ("VK_INSTANCE_LAYERS", &[':'], Kind::Layer, true),
-    ("VK_LOADER_LAYERS_ENABLE", &[','], Kind::LayerPattern, true),
-    ("VK_LOADER_LAYERS_DISABLE", &[','], Kind::LayerPattern, false),
-    ("VK_LOADER_LAYERS_ALLOW", &[','], Kind::LayerPattern, false),
-    ("VK_LOADER_LAYERS_ORDER", &[',', '>'], Kind::LayerPattern, false),
-    ("VK_LOADER_DRIVERS_SELECT", &[','], Kind::DriverPattern, true),
-    ("VK_LOADER_DRIVERS_DISABLE", &[','], Kind::DriverPattern, false),
-    ("VK_DRIVER_FILES", &[':'], Kind::Path, true),
-    ("VK_ICD_FILENAMES", &[':'], Kind::Path, true),
-    ("VK_ADD_DRIVER_FILES", &[':'], Kind::Path, true),
-    ("VK_LAYER_PATH", &[':'], Kind::Path, true),
-    ("VK_ADD_LAYER_PATH", &[':'], Kind::Path, true),
-    ("VK_IMPLICIT_LAYER_PATH", &[':'], Kind::Path, true),
-    ("VK_ADD_IMPLICIT_LAYER_PATH", &[':'], Kind::Path, true),
+/// A variable whose value is a list of words.
+struct Row {
+    name: &'static str,
+    /// Separators of words.
+    separators: &'static [char],
+    kind: Kind,
+    /// `true` if an unmatched word means that an object is missing.
+    is_wanted: bool,
+}
+
+const fn row(name: &'static str, separators: &'static [char], kind: Kind, is_wanted: bool) -> Row {
+    Row {
+        name,
+        separators,
+        kind,
+        is_wanted,
+    }
+}
+
+/// The variables whose values are words.
+const VARIABLES: [Row; 14] = [
+    row("VK_INSTANCE_LAYERS", &[':'], Kind::Layer, true),
+    row("VK_LOADER_LAYERS_ENABLE", &[','], Kind::LayerPattern, true),
+    row("VK_LOADER_LAYERS_DISABLE", &[','], Kind::LayerPattern, false),
+    row("VK_LOADER_LAYERS_ALLOW", &[','], Kind::LayerPattern, false),
+    row("VK_LOADER_LAYERS_ORDER", &[',', '>'], Kind::LayerPattern, false),
+    row("VK_LOADER_DRIVERS_SELECT", &[','], Kind::DriverPattern, true),
+    row("VK_LOADER_DRIVERS_DISABLE", &[','], Kind::DriverPattern, false),
+    row("VK_DRIVER_FILES", &[':'], Kind::Path, true),
+    row("VK_ICD_FILENAMES", &[':'], Kind::Path, true),
+    row("VK_ADD_DRIVER_FILES", &[':'], Kind::Path, true),
+    row("VK_LAYER_PATH", &[':'], Kind::Path, true),
+    row("VK_ADD_LAYER_PATH", &[':'], Kind::Path, true),
+    row("VK_IMPLICIT_LAYER_PATH", &[':'], Kind::Path, true),
+    row("VK_ADD_IMPLICIT_LAYER_PATH", &[':'], Kind::Path, true),
 ];
 
 /// Variable that lists the devices to show.
@@ -56,8 +74,8 @@ const WIDE: [&str; 6] = ["~all~", "~implicit~", "~explicit~", "implicit", "expli
 pub(super) fn find(report: &mut Report, records: &[&Record]) {
     let mut found = Vec::new();
     for (name, value) in variables(records) {
-        if let Some(row) = VARIABLES.iter().find(|row| row.0 == name) {
-            found.extend(unmatched(row, value, report, records));
+        if let Some(row) = VARIABLES.iter().find(|row| row.name == name) {
+            found.extend(Words::of(row, value, records).unmatched(report.verdict, records));
         }
         match name {
             "VK_LOADER_DEVICE_SELECT" => found.extend(unmatched_device(value, report)),
@@ -110,91 +128,153 @@ fn unmatched_in_file(records: &[&Record]) -> Vec<Dropped> {
     found
 }
 
-fn unmatched(row: &(&str, &[char], Kind, bool), value: &str, report: &Report, records: &[&Record]) -> Vec<Dropped> {
-    let &(name, divider, kind, is_wanted) = row;
-    let layers = names(records, "layer", |name, _| name.into());
-    let drivers = names(records, "driver", |name, path| {
-        let manifest = if path.ends_with(".json") { path } else { name };
-        manifest.rsplit('/').next().unwrap_or(manifest).into()
-    });
-    let words = value
-        .split(divider)
-        .map(|word| if divider.contains(&'>') { word.trim() } else { word })
-        .filter(|word| !word.is_empty() && !WIDE.contains(word));
-    let is_unmatched = |word: &&str| match kind {
-        Kind::Layer => !layers.iter().any(|layer| layer == word),
-        Kind::LayerPattern => !layers.iter().any(|layer| show::matches(word, layer)),
-        Kind::DriverPattern => !drivers.iter().any(|driver| show::matches(word, driver)),
-        // The trace replaces bytes that are not UTF-8 by `char::REPLACEMENT_CHARACTER`, so a path that contains this character may exist.
-        Kind::Path => !word.contains(char::REPLACEMENT_CHARACTER) && !has_manifest(Path::new(word)),
-    };
-    let known = match kind {
-        Kind::Layer | Kind::LayerPattern => layers.join(", "),
-        Kind::DriverPattern => drivers.join(", "),
-        Kind::Path => String::new(),
-    };
-    // The loader searches for explicit layers only if the program or a variable requests one.
-    let is_known = is_wanted || kind == Kind::DriverPattern || looked_for_explicit(records);
-    let is_of_layers = matches!(kind, Kind::Layer | Kind::LayerPattern);
-    let layer_path = is_of_layers.then(|| replaced_layers(records)).flatten();
-    let leads = words.clone().any(|word| !is_unmatched(&word));
-    let describe = |word: &str| {
+/// Words of a variable, and the names that the words can match.
+struct Words<'a> {
+    row: &'a Row,
+    value: &'a str,
+    layers: Vec<String>,
+    /// File names of the drivers' manifests.
+    drivers: Vec<String>,
+    /// Sentence about a variable that replaces the search paths for layers, if the words are about layers.
+    layer_path: Option<String>,
+}
+
+impl<'a> Words<'a> {
+    fn of(row: &'a Row, value: &'a str, records: &[&Record]) -> Self {
+        let is_of_layers = matches!(row.kind, Kind::Layer | Kind::LayerPattern);
+        Self {
+            row,
+            value,
+            layers: names(records, "layer", |name, _| name.into()),
+            drivers: names(records, "driver", |name, path| {
+                let manifest = if path.ends_with(".json") { path } else { name };
+                manifest.rsplit('/').next().unwrap_or(manifest).into()
+            }),
+            layer_path: is_of_layers.then(|| replaced_layers(records)).flatten(),
+        }
+    }
+
+    /// Iterates over the words that do not match many layers.
+    fn all(&self) -> impl Iterator<Item = &'a str> {
+        let separators = self.row.separators;
+        self.value
+            .split(separators)
+            .map(|word| if separators.contains(&'>') { word.trim() } else { word })
+            .filter(|word| !word.is_empty() && !WIDE.contains(word))
+    }
+
+    /// Returns a finding for each word that matches nothing.
+    fn unmatched(&self, verdict: Verdict, records: &[&Record]) -> Vec<Dropped> {
+        // The loader searches for explicit layers only if the program or a variable requests one.
+        let is_known = self.row.is_wanted || self.row.kind == Kind::DriverPattern || looked_for_explicit(records);
+        if !is_known {
+            return Vec::new();
+        }
+        self.all()
+            .filter(|word| !self.matches(word))
+            .map(|word| self.describe(word, verdict))
+            .collect()
+    }
+
+    fn matches(&self, word: &str) -> bool {
+        match self.row.kind {
+            Kind::Layer => self.layers.iter().any(|layer| layer == word),
+            Kind::LayerPattern => self.layers.iter().any(|layer| show::matches(word, layer)),
+            Kind::DriverPattern => self.drivers.iter().any(|driver| show::matches(word, driver)),
+            // The trace replaces bytes that are not UTF-8 by `char::REPLACEMENT_CHARACTER`, so a path that contains this character may exist.
+            Kind::Path => word.contains(char::REPLACEMENT_CHARACTER) || has_manifest(Path::new(word)),
+        }
+    }
+
+    /// Returns the finding about a word that matches nothing.
+    fn describe(&self, word: &str, verdict: Verdict) -> Dropped {
+        let (name, kind) = (self.row.name, self.row.kind);
         let mut found = codes::VARIABLE_NO_MATCH.about(name);
-        found.reason = match kind {
-            Kind::Path => format!("{word} in {name} leads to no manifest."),
-            Kind::Layer | Kind::LayerPattern => format!("{word} in {name} matches no layer that is installed."),
-            Kind::DriverPattern => format!("{word} in {name} matches the manifest of no driver."),
+        let (reason, known, usual) = match kind {
+            Kind::Path => ("leads to no manifest", String::new(), "Correct the path"),
+            Kind::Layer | Kind::LayerPattern => (
+                "matches no layer that is installed",
+                self.layers.join(", "),
+                "Correct the word",
+            ),
+            Kind::DriverPattern => (
+                "matches the manifest of no driver",
+                self.drivers.join(", "),
+                "Correct the word",
+            ),
         };
+        found.reason = format!("{word} in {name} {reason}.");
         found.findings = (!known.is_empty())
             .then(|| format!("there are: {known}"))
             .into_iter()
             .collect();
-        found.findings.extend(layer_path.clone());
-        let mistake = match kind {
-            Kind::Path => of_path(name, word, value),
-            _ if divider == [':'] && word.contains([',', ';']) => Some("Divide the names by a colon".into()),
-            Kind::Layer => successor(word)
-                .map(|layer| format!("{word} no longer exists, and {layer} replaces it: {name}={layer}"))
-                .or_else(|| {
-                    let longer = layers.iter().find(|layer| layer.starts_with(word))?;
-                    Some(format!(
-                        "Write the whole name of the layer: {name}={}",
-                        shell::word(longer)
-                    ))
-                })
-                .or_else(|| instance::to_install(word).filter(|_| layer_path.is_none())),
-            _ => is_part(word, &layers, &drivers, kind).then(|| {
-                format!(
-                    "A word without stars must be the whole name: {name}={}",
-                    shell::word(&format!("*{word}*"))
-                )
-            }),
-        };
-        let usual = if kind == Kind::Path {
-            "Correct the path"
-        } else {
-            "Correct the word"
-        };
+        found.findings.extend(self.layer_path.clone());
+        let mistake = self.mistake(word);
         found.advice = format!("{}, or: unset {name}", mistake.as_deref().unwrap_or(usual));
-        if !is_wanted {
+        self.rank(word, verdict, &mut found);
+        found
+    }
+
+    /// Ranks the finding about a word among all findings.
+    fn rank(&self, word: &str, verdict: Verdict, found: &mut Dropped) {
+        let name = self.row.name;
+        let leads = self.all().any(|word| self.matches(word));
+        if !self.row.is_wanted {
             found.rank = rank::ASIDE;
-        } else if REPLACING.contains(&name) && is_explained(word, value, leads, report.verdict) {
+        } else if REPLACING.contains(&name) && is_explained(word, self.value, leads, verdict) {
             // Variables often name a manifest for each word size. A fault of the driver that was found then explains more than the missing
             // file.
             found.rank = rank::CONSEQUENCE;
-        } else if REPLACING.contains(&name) && report.verdict != Verdict::Hardware {
+        } else if REPLACING.contains(&name) && verdict != Verdict::Hardware {
             // The missing file explains more than the variable that names the file.
             found.rank = rank::SILENT - 1;
             found
                 .findings
                 .push(format!("{name} is set, so drivers are searched only there"));
         }
-        found
-    };
-    words
-        .filter(|word| is_known && is_unmatched(word))
-        .map(describe)
-        .collect()
+    }
+
+    /// Returns the mistake in a word, as a remedy.
+    fn mistake(&self, word: &str) -> Option<String> {
+        let name = self.row.name;
+        match self.row.kind {
+            Kind::Path => of_path(name, word, self.value),
+            _ if self.row.separators == [':'] && word.contains([',', ';']) => {
+                Some("Divide the names by a colon".into())
+            }
+            Kind::Layer => self.layer_for(word),
+            Kind::LayerPattern | Kind::DriverPattern => self.is_part(word).then(|| {
+                format!(
+                    "A word without stars must be the whole name: {name}={}",
+                    shell::word(&format!("*{word}*"))
+                )
+            }),
+        }
+    }
+
+    /// Returns a remedy for the name of a layer that does not exist.
+    fn layer_for(&self, word: &str) -> Option<String> {
+        let name = self.row.name;
+        if let Some(layer) = successor(word) {
+            return Some(format!(
+                "{word} no longer exists, and {layer} replaces it: {name}={layer}"
+            ));
+        }
+        if let Some(longer) = self.layers.iter().find(|layer| layer.starts_with(word)) {
+            let layer = shell::word(longer);
+            return Some(format!("Write the whole name of the layer: {name}={layer}"));
+        }
+        instance::to_install(word).filter(|_| self.layer_path.is_none())
+    }
+
+    /// Returns `true` if a word is only a part of a name. With a star at both ends, the word would match this name.
+    fn is_part(&self, word: &str) -> bool {
+        let names = match self.row.kind {
+            Kind::DriverPattern => &self.drivers,
+            _ => &self.layers,
+        };
+        !word.contains('*') && names.iter().any(|name| show::matches(&format!("*{word}*"), name))
+    }
 }
 
 /// Returns `true` if other findings explain more than the missing manifest `missing` in `value`. `leads` is `true` if a word of the value
@@ -226,15 +306,6 @@ fn of_path(variable: &str, path: &str, value: &str) -> Option<String> {
         Some(format!("Name the file that exists: {variable}={value}"))
     };
     spelling::of_word(path).map(String::from).or_else(other)
-}
-
-/// Returns `true` if a word is only a part of a name. With a star at both ends, the word would match this name.
-fn is_part(word: &str, layers: &[String], drivers: &[String], kind: Kind) -> bool {
-    let names = match kind {
-        Kind::DriverPattern => drivers,
-        _ => layers,
-    };
-    !word.contains('*') && names.iter().any(|name| show::matches(&format!("*{word}*"), name))
 }
 
 /// Old layers that the current validation layer replaced.
