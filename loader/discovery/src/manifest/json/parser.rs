@@ -117,26 +117,25 @@ fn build(text: &[u8], begin: usize, form: Form) -> Result<Vec<Node>, Fault> {
     }
     let mut nodes = Vec::new();
     nodes.try_exact_room(text.len() / USUAL_BYTES + 1)?;
-    let out_of_memory = Cell::new(false);
+    let failure = Cell::new(None);
     let builder = Builder {
         form,
         text: text.as_ptr().addr(),
         left: KEPT_LEVELS,
-        out_of_memory: &out_of_memory,
+        failure: &failure,
         nodes: &mut nodes,
     };
     // One check of the whole text is cheaper than a check of each string.
     let value = core::str::from_utf8(&text[begin..]).map_err(|error| Fault::At(error.valid_up_to()))?;
     let mut parser = serde_json::Deserializer::from_str(value);
     // The parser does not check for the end of the input, so any text may follow the first value.
-    builder.deserialize(&mut parser).map_err(|error| {
-        if out_of_memory.get() {
-            Fault::OutOfMemory
-        } else {
-            Fault::At(byte_of(&error, &text[begin..]))
-        }
-    })?;
-    Ok(nodes)
+    let parsed = builder.deserialize(&mut parser);
+    match (failure.get(), parsed) {
+        (Some(Failure::OutOfMemory), _) => Err(Fault::OutOfMemory),
+        (_, Err(error)) => Err(Fault::At(byte_of(&error, &text[begin..]))),
+        (Some(Failure::NotNormalized), Ok(())) => Err(Fault::At(0)),
+        (None, Ok(())) => Ok(nodes),
+    }
 }
 
 /// Returns the byte at which the parser stopped.
@@ -158,14 +157,25 @@ enum Form {
     Normalized,
 }
 
+/// Reason why a builder did not add a value.
+///
+/// The builder keeps the reason, because its methods do not return errors. serde_json creates errors from texts only, which needs memory
+/// and about 5 KB of code. After a failure, the parser continues to the end of the text.
+#[derive(Clone, Copy, Debug)]
+enum Failure {
+    OutOfMemory,
+    /// Only normalisation checks this value: a value that is nested too deeply, or a number that may have an exponent.
+    NotNormalized,
+}
+
 /// Adds the nodes of one value. `left` is the number of levels of nesting that the builder may still add.
 struct Builder<'a> {
     form: Form,
     /// Address of the text in memory, which converts addresses of strings to offsets.
     text: usize,
     left: usize,
-    /// `true` after memory ran out. A separate field is needed because an error of the parser can only contain a text.
-    out_of_memory: &'a Cell<bool>,
+    /// The first failure.
+    failure: &'a Cell<Option<Failure>>,
     nodes: &'a mut Vec<Node>,
 }
 
@@ -178,41 +188,44 @@ impl Builder<'_> {
         }
     }
 
+    /// Adds a node and returns its index. If memory runs out, returns an index that no node has.
     #[inline]
-    fn add<E: Error>(&mut self, kind: Kind, start: u32, end: u32) -> Result<usize, E> {
+    fn add(&mut self, kind: Kind, start: u32, end: u32) -> usize {
         let at = self.nodes.len();
-        if self.nodes.try_push(Node { kind, start, end }).is_err() {
-            self.out_of_memory.set(true);
-            // The error has no text, because a text would need an allocation.
-            return Err(E::custom(""));
+        if self.nodes.try_push(Node { kind, start, end }).is_ok() {
+            return at;
         }
-        Ok(at)
+        self.fail(Failure::OutOfMemory);
+        usize::MAX
+    }
+
+    #[cold]
+    fn fail(&self, failure: Failure) {
+        self.failure.set(self.failure.get().or(Some(failure)));
     }
 
     /// Adds a node that has only a kind: a literal, or the start of an array or object, whose `start` and `end` [`Self::close`] sets later.
-    fn add_bare<E: Error>(&mut self, kind: Kind) -> Result<usize, E> {
+    fn add_bare(&mut self, kind: Kind) -> usize {
         self.add(kind, 0, 0)
     }
 
     /// Adds a string, which is part of the text.
-    fn add_text<E: Error>(&mut self, kind: Kind, text: &str) -> Result<(), E> {
+    fn add_text(&mut self, kind: Kind, text: &str) {
         let start = text.as_ptr().addr() - self.text;
         // Both offsets are within the text, which is shorter than 4 GiB.
-        self.add(kind, start as u32, (start + text.len()) as u32).map(drop)
+        self.add(kind, start as u32, (start + text.len()) as u32);
     }
 
-    fn add_number<E: Error>(&mut self, number: f64) -> Result<(), E> {
+    fn add_number(&mut self, number: f64) {
         let (start, end) = Node::halves(number);
-        self.add(Kind::Number, start, end).map(drop)
+        self.add(Kind::Number, start, end);
     }
 
-    /// Returns an error for a text that was not normalised. Only normalisation checks the values for which this function is called: too
-    /// deeply nested values, and numbers that may have an exponent.
-    fn only_normalized<E: Error>(&self) -> Result<(), E> {
-        match self.form {
-            Form::Plain => Err(E::custom("")),
-            Form::Normalized => Ok(()),
-        }
+    /// Rejects a string outside of the text. The parser never passes a string of this kind, because the texts have no escapes. The trait's
+    /// default methods would add about 20 KB of tables for their error text.
+    #[cold]
+    fn not_borrowed(&self) {
+        self.fail(Failure::NotNormalized);
     }
 
     /// Completes the node of an array or object after the parser has added all values in it. Sets `start` to the number of elements, and
@@ -230,9 +243,14 @@ impl<'de> DeserializeSeed<'de> for Builder<'_> {
 
     fn deserialize<D: Deserializer<'de>>(mut self, deserializer: D) -> Result<(), D::Error> {
         if self.left == 0 {
-            self.only_normalized()?;
+            if self.form == Form::Plain {
+                // The parser now finds a value instead of the separator that it expects, and returns an error.
+                self.fail(Failure::NotNormalized);
+                return Ok(());
+            }
             deserializer.deserialize_ignored_any(IgnoredAny)?;
-            return self.add_bare(Kind::Null).map(drop);
+            self.add_bare(Kind::Null);
+            return Ok(());
         }
         deserializer.deserialize_any(self)
     }
@@ -246,39 +264,48 @@ impl<'de> Visitor<'de> for Builder<'_> {
     }
 
     fn visit_unit<E: Error>(mut self) -> Result<(), E> {
-        self.add_bare(Kind::Null).map(drop)
+        self.add_bare(Kind::Null);
+        Ok(())
     }
 
     fn visit_bool<E: Error>(mut self, value: bool) -> Result<(), E> {
         let kind = if value { Kind::True } else { Kind::False };
-        self.add_bare(kind).map(drop)
+        self.add_bare(kind);
+        Ok(())
     }
 
     fn visit_i64<E: Error>(mut self, value: i64) -> Result<(), E> {
-        self.add_number(value as f64)
+        self.add_number(value as f64);
+        Ok(())
     }
 
     fn visit_u64<E: Error>(mut self, value: u64) -> Result<(), E> {
-        self.add_number(value as f64)
+        self.add_number(value as f64);
+        Ok(())
     }
 
     fn visit_f64<E: Error>(mut self, value: f64) -> Result<(), E> {
         // The normalising step limits exponents, so a number that may have an exponent is accepted only in a normalised text. No known
         // manifest or settings file has an exponent.
-        self.only_normalized()?;
-        self.add_number(value)
+        if self.form == Form::Plain {
+            self.fail(Failure::NotNormalized);
+        }
+        self.add_number(value);
+        Ok(())
     }
 
     fn visit_str<E: Error>(self, _: &str) -> Result<(), E> {
-        not_borrowed()
+        self.not_borrowed();
+        Ok(())
     }
 
     fn visit_borrowed_str<E: Error>(mut self, value: &'de str) -> Result<(), E> {
-        self.add_text(Kind::Text, value)
+        self.add_text(Kind::Text, value);
+        Ok(())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut access: A) -> Result<(), A::Error> {
-        let at = self.add_bare(Kind::Array)?;
+        let at = self.add_bare(Kind::Array);
         let (mut count, left) = (0, self.left - 1);
         while access.next_element_seed(self.again(left))?.is_some() {
             count += 1;
@@ -288,7 +315,7 @@ impl<'de> Visitor<'de> for Builder<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut access: A) -> Result<(), A::Error> {
-        let at = self.add_bare(Kind::Object)?;
+        let at = self.add_bare(Kind::Object);
         let left = self.left - 1;
         while access.next_key_seed(Name(self.again(left)))?.is_some() {
             access.next_value_seed(self.again(left))?;
@@ -297,13 +324,6 @@ impl<'de> Visitor<'de> for Builder<'_> {
         self.close(at, 0);
         Ok(())
     }
-}
-
-/// Rejects a string outside of the text. The parser never passes a string of this kind, because the texts have no escapes. The trait's
-/// default methods would add about 20 KB of tables for their error text.
-#[cold]
-fn not_borrowed<E: Error>() -> Result<(), E> {
-    Err(E::custom(""))
 }
 
 /// Visitor that adds the name of a member.
@@ -325,10 +345,12 @@ impl<'de> Visitor<'de> for Name<'_> {
     }
 
     fn visit_str<E: Error>(self, _: &str) -> Result<(), E> {
-        not_borrowed()
+        self.0.not_borrowed();
+        Ok(())
     }
 
     fn visit_borrowed_str<E: Error>(mut self, value: &'de str) -> Result<(), E> {
-        self.0.add_text(Kind::Name, value)
+        self.0.add_text(Kind::Name, value);
+        Ok(())
     }
 }
