@@ -5,7 +5,6 @@ use super::surface::Surface;
 use crate::generated::dispatch::DriverTable;
 use crate::generated::types::*;
 use crate::handle::{Driver, InstanceHandle, SurfaceHandle};
-use core::ffi::c_void;
 use discovery::extension::InstanceExtension;
 
 /// Creation of surfaces of one platform.
@@ -26,18 +25,15 @@ pub(crate) struct Platform {
     ///
     /// The handle is the instance of the driver to which the functions belong; the surface must belong to the platform of this row.
     pub make: unsafe fn(&DriverTable, InstanceHandle<Driver>, &Surface, &mut SurfaceHandle<Driver>) -> Option<VkResult>,
+    /// Copies a create info, which must be valid and the structure of this row. Also returns the structure through which drivers below interface
+    /// version 3 read the surface.
+    pub read: unsafe fn(*const VkBaseInStructure) -> (PlatformPart, CreateInfo),
 }
 
 /// A create info of some platform.
-pub(crate) trait PlatformInfo: Copy + Into<CreateInfo> {
+pub(crate) trait PlatformInfo {
     /// Platform of the surfaces that the create info describes.
     const PLATFORM: Platform;
-
-    /// Returns the chain of the create info.
-    fn next(&self) -> *const c_void;
-
-    /// Returns the structure through which drivers below interface version 3 read the surface.
-    fn part(&self) -> PlatformPart;
 }
 
 /// Returns `true` if a driver has commands that create or destroy surfaces (DRV-73).
@@ -61,12 +57,6 @@ macro_rules! platforms {
         }
 
         $(
-            impl From<$info> for CreateInfo {
-                fn from(info: $info) -> Self {
-                    Self { $part: info }
-                }
-            }
-
             impl PlatformInfo for $info {
                 const PLATFORM: Platform = Platform {
                     command: stringify!($command),
@@ -83,16 +73,14 @@ macro_rules! platforms {
                         // SAFETY: function and instance belong to the same driver, and the structures outlive the call.
                         Some(unsafe { function(instance, &info, surface.callbacks(), made) })
                     },
+                    read: |info| {
+                        // SAFETY: the caller passes a valid create info of this platform.
+                        let info = unsafe { *info.cast::<$info>() };
+                        let platform = layout::$part::PLATFORM;
+                        let part = layout::$part { platform, $($member: info.$member),* };
+                        (part.into(), CreateInfo { $part: info })
+                    },
                 };
-
-                fn next(&self) -> *const c_void {
-                    self.pNext
-                }
-
-                fn part(&self) -> PlatformPart {
-                    let platform = layout::$part::PLATFORM;
-                    layout::$part { platform, $($member: self.$member),* }.into()
-                }
             }
         )*
 

@@ -30,13 +30,14 @@ pub(super) struct UnknownStructure;
 ///
 /// # Safety
 /// The parameters are as the platform's command demands; the instance comes from the lowest layer.
-pub(super) unsafe fn create<I: PlatformInfo>(
+#[inline(never)]
+unsafe fn create(
+    platform: &'static Platform,
     instance: InstanceHandle<Chain>,
-    create_info: *const I,
+    create_info: *const VkBaseInStructure,
     callbacks: *const VkAllocationCallbacks,
     surface: *mut SurfaceHandle<Chain>,
 ) -> VkResult {
-    let platform: &'static Platform = const { &I::PLATFORM };
     let command = platform.command;
     let _passage = GATE.enter();
     // SAFETY: the lowest layer passes a handle that the loader returned to the layer.
@@ -47,7 +48,7 @@ pub(super) unsafe fn create<I: PlatformInfo>(
     // SAFETY: Vulkan requires a valid create info.
     let info = unsafe { input(create_info, command, "pCreateInfo") };
     // SAFETY: the chain of a valid structure is valid.
-    let Ok(stereo) = (unsafe { known_extension(platform, info.next()) }) else {
+    let Ok(stereo) = (unsafe { known_extension(platform, info.pNext.cast()) }) else {
         log::emit(
             Some(instance),
             LogBits::ERROR,
@@ -60,10 +61,9 @@ pub(super) unsafe fn create<I: PlatformInfo>(
     };
     // SAFETY: Vulkan requires callbacks that are NULL or valid.
     let callbacks = unsafe { callbacks.as_ref() }.copied();
-    match add(
-        instance,
-        Surface::new(platform, info.part(), (*info).into(), stereo, callbacks),
-    ) {
+    // SAFETY: the create info is not NULL, so the caller promises a valid structure of this platform.
+    let (part, info) = unsafe { (platform.read)(create_info) };
+    match add(instance, Surface::new(platform, part, info, stereo, callbacks)) {
         Ok(made) => {
             // SAFETY: Vulkan requires a writable surface handle.
             unsafe { *surface = Surface::handle(made) };
@@ -175,7 +175,9 @@ macro_rules! terminators {
                 surface: *mut SurfaceHandle<Chain>,
             ) -> VkResult {
                 // SAFETY: the caller promises valid parameters of this platform's command.
-                unsafe { create(instance, create_info, callbacks, surface) }
+                unsafe {
+                    create(const { &<$info as PlatformInfo>::PLATFORM }, instance, create_info.cast(), callbacks, surface)
+                }
             }
         )*
     };
@@ -234,7 +236,9 @@ mod tests {
             window: 77,
         };
         let platform = const { &<VkXcbSurfaceCreateInfoKHR as PlatformInfo>::PLATFORM };
-        let surface = Surface::new(platform, info.part(), info.into(), None, None);
+        // SAFETY: the structure is the create info of this platform.
+        let (part, info) = unsafe { (platform.read)(core::ptr::from_ref(&info).cast()) };
+        let surface = Surface::new(platform, part, info, None, None);
         let words = core::ptr::from_ref(&surface).cast::<u32>();
         // SAFETY: all offsets below are inside the surface object, whose bytes there are initialised.
         let word = |byte: usize| unsafe { *words.add(byte / 4) };
@@ -270,7 +274,9 @@ mod tests {
             flags: VkHeadlessSurfaceCreateFlagsEXT::default(),
         };
         let platform = const { &<VkHeadlessSurfaceCreateInfoEXT as PlatformInfo>::PLATFORM };
-        let surface = Surface::new(platform, info.part(), info.into(), None, Some(callbacks));
+        // SAFETY: the structure is the create info of this platform.
+        let (part, info) = unsafe { (platform.read)(core::ptr::from_ref(&info).cast()) };
+        let surface = Surface::new(platform, part, info, None, Some(callbacks));
         assert!(!surface.callbacks().is_null());
         assert!(surface.complete_callbacks().is_none());
     }
