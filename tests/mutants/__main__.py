@@ -185,7 +185,7 @@ def main():
     wanted, seed, first, jobs = (int(number) for number in sys.argv[1:5])
     words = sys.argv[5:]
     tree.take_source()
-    every = [mutant for file in mutate.files(tree.SOURCE) for mutant in mutate.mutants_of(tree.SOURCE, file)]
+    every = [mutant for facts in mutate.scanned().values() for mutant in facts.mutants]
     mutants = [mutant for mutant in every if not words or any(word in mutant.file for word in words)]
     if not mutants:
         refuse(f"no file of the loader that can be mutated has {' or '.join(words)} in its path")

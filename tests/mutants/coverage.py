@@ -15,7 +15,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import cases
-import functions
 import mutate
 from runs import Programs, Test
 from tree import FOLDER, SOURCE, behaviour_programs, crates, source
@@ -42,7 +41,7 @@ def digests():
     """Returns checksums of the sources: a checksum for each file of cases, a checksum for the unit tests, and a checksum for all other
     sources. The key for a file of cases is the prefix of its cases' names."""
     files, units, others = {}, hashlib.sha256(), hashlib.sha256()
-    mutated = set(mutate.files(SOURCE))
+    mutated = mutate.scanned()
     folders = tuple(f"{crate.sources}/" for crate in crates())
     for name in source():
         if SOURCES.match(name) and not OTHERS.match(name):
@@ -54,17 +53,16 @@ def digests():
             elif name.startswith(folders):
                 units.update(f"{name} {digest}\n".encode())
                 if name in mutated:
-                    others.update(f"{name} {without_tests(content.decode())}\n".encode())
+                    others.update(f"{name} {without_tests(content.decode(), mutated[name].lines_of_tests)}\n".encode())
             else:
                 others.update(f"{name} {digest}\n".encode())
-    for program in ("functions.py", "mutate.py", "probe.rs"):
-        others.update((HERE / program).read_bytes())
+    for program in ("mutants/mutate.py", "mutants/probe.rs", "xtask/src/mutants.rs"):
+        others.update((cases.ROOT / "tests" / program).read_bytes())
     return {"files": files, "units": units.hexdigest(), "others": others.hexdigest()}
 
 
-def without_tests(text):
-    """Returns the text without test code and blank lines."""
-    skipped = mutate.lines_of_tests(text)
+def without_tests(text, skipped):
+    """Returns the text without the lines of test code and blank lines."""
     return "\n".join(line for number, line in enumerate(text.splitlines(), 1) if line and number not in skipped)
 
 
@@ -75,12 +73,10 @@ class Map:
         # Functions of each file, with their numbers, or None for a function whose calls cannot be recorded.
         self.numbers = {}
         number = 0
-        for file in mutate.files(SOURCE):
+        for file, facts in mutate.scanned().items():
             rows = []
-            text = (SOURCE / file).read_text()
-            of_tests = mutate.lines_of_tests(text)
-            for function in functions.functions_of(text):
-                noted = function.open and function.first not in of_tests
+            for function in facts.functions:
+                noted = function.open and function.first not in facts.lines_of_tests
                 rows.append((function, number if noted else None))
                 number += noted
             self.numbers[file] = rows
@@ -98,9 +94,8 @@ class Map:
         return sorted(tests, key=lambda test: (self.breadth[str(test)], str(test)))
 
     def _number(self, mutant):
-        rows = self.numbers[mutant.file]
-        place = functions.innermost([function for function, _ in rows], mutant.line)
-        return None if place is None else rows[place][1]
+        place = mutate.scanned()[mutant.file].innermost(mutant.line)
+        return None if place is None else self.numbers[mutant.file][place][1]
 
     def tests_for(self, mutant):
         """Returns the tests that reach the mutant's function, beginning with the most specific test. If the function is unknown, returns

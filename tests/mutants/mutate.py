@@ -1,39 +1,17 @@
-"""Finds possible mutants. Each mutant changes a line in a file of the loader."""
+"""Lists the possible mutants of the loader, and the functions that contain them. xtask reads the sources (tests/xtask/src/mutants.rs)."""
 
+import json
 import re
+import subprocess
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
-import functions
+import cases
 import tree
 
 # Pattern of the paths of tests, and of code that only tests use. This code is not shipped, so it is not mutated.
 CASES = re.compile(r"(^|/)(tests|testing|\w+_tests|scratch)(/|\.rs$)")
-# Attribute of a module, function or declaration that exists only in tests.
-OF_TESTS = re.compile(r"#\[cfg\((?:all\()?test\b.*\]")
-# Beginnings of lines that are not mutated. Assertions and hints for the compiler have no effect if their conditions are
-# true.
-UNSEEN = ("use ", "#", "//", "assert", "debug_assert", "core::hint::")
-# Pattern of attributes, which are not mutated, like comments and texts.
-ATTRIBUTE = re.compile(r"#!?\[.*\]")
-# Pattern of the line that opens the body of a function, with the type that the function returns.
-BODY = re.compile(r"^\s*(?:pub(?:\(.*?\))? )?(?:const )?(?:unsafe )?(?:extern \"\w+\" )?fn .*?(?:-> (?P<type>.+?) )?\{$")
-DEFAULTS = (
-    (re.compile(r"bool$"), ("true", "false")),
-    (re.compile(r"Option<"), ("None",)),
-    (re.compile(r"(?:\w+::)*Result<\(\)"), ("Ok(())",)),
-    (re.compile(r"(?:usize|isize|[ui]\d+)$"), ("0",)),
-    (re.compile(r"VkResult$"), ("VkResult::VK_SUCCESS", "VkResult::VK_ERROR_INITIALIZATION_FAILED")),
-)
-# Pattern of code that reserves space. No test can detect additional space for an element.
-ROOM = re.compile(r"\.try_(?:exact_)?room\(.*\)|try_(?:with_capacity|reserve|reserve_exact)\(.*\)|^const USUAL_\w+: usize = \d+;")
-# Pattern of a call or assignment on a separate line. A line that begins with one of the keywords in the pattern is neither.
-STATEMENT = re.compile(r"^\s+(?!let |return|break|continue|use |pub |const |static |type |else|fn )[\w*&(].*;$")
-SWAPS = {
-    "comparison": {" == ": " != ", " != ": " == ", " < ": " <= ", " <= ": " < ", " > ": " >= ", " >= ": " > "},
-    "connective": {" && ": " || ", " || ": " && "},
-    "arithmetic": {" + ": " - ", " - ": " + ", " += ": " -= ", " -= ": " += ", " | ": " & ", " & ": " | "},
-}
 
 
 @dataclass(frozen=True)
@@ -50,67 +28,38 @@ class Mutant:
         return f"{self.file}:{self.line} {self.kind}: {self.old.strip()} -> {self.new.strip() or 'nothing'}"
 
 
-def changes(line, plain):
-    """Returns all changes of a line, each with its kind and the new line. `plain` is the line with blanks in the parts that must not
-    change."""
-    for kind, swaps in SWAPS.items():
-        for old, new in swaps.items():
-            for at in _positions(plain, old):
-                yield kind, line[:at] + new + line[at + len(old) :]
-    for found in re.finditer(r"(?<![\w!])!(?=[\w(])", plain):
-        yield "negation", line[: found.start()] + line[found.end() :]
-    found = re.match(r"(\s*(?:\} else )?(?:if|while) )(?!let )(.+)( \{)$", plain)
-    if found and " let " not in found[2]:
-        yield "condition", f"{line[: found.end(1)]}!({line[found.start(2) : found.end(2)]}){found[3]}"
-    room = ROOM.search(plain)
-    for found in re.finditer(r"(?<![\w.#])(\d+)(?![\w.])", plain):
-        if room and room.start() < found.start() < room.end():
-            continue
-        yield "constant", f"{line[: found.start()]}{int(found[1]) + 1}{line[found.end() :]}"
-    if STATEMENT.match(plain) and plain.count("(") == plain.count(")") and plain.count("{") == plain.count("}"):
-        yield "statement", ""
-    found = BODY.match(line)
-    if found:
-        for value in _returned(found["type"]):
-            yield "return", f"{line} return{value};"
+@dataclass(frozen=True)
+class Function:
+    """Function with a body: its first and last line, counted from 1, and the offset after its opening brace."""
+
+    first: int
+    last: int
+    body: int
+    # `True` if a call can be inserted after the opening brace of the body.
+    open: bool
 
 
-def _positions(text, part):
-    at = text.find(part)
-    while at >= 0:
-        yield at
-        at = text.find(part, at + 1)
+class Scanned:
+    """Facts about a file: its mutants outside of test code, its functions in their order, and the numbers of the lines that only tests
+    use."""
+
+    def __init__(self, file, facts):
+        lines = (tree.SOURCE / file).read_text().splitlines()
+        self.mutants = [Mutant(file, each["line"], each["kind"], lines[each["line"] - 1], each["new"]) for each in facts["mutants"]]
+        self.functions = [Function(**each) for each in facts["functions"]]
+        self.lines_of_tests = {line for first, last in facts["tests"] for line in range(first, last + 1)}
+
+    def innermost(self, line):
+        """Returns the index of the innermost function that contains the line, or None if the line is outside of all functions."""
+        holding = [place for place, each in enumerate(self.functions) if each.first <= line <= each.last]
+        return max(holding, key=lambda place: self.functions[place].first, default=None)
 
 
-def _returned(kind):
-    if kind is None:
-        return [""]
-    return [f" {value}" for pattern, values in DEFAULTS if pattern.match(kind) for value in values]
-
-
-def lines_of_tests(text):
-    """Returns the numbers of the lines that only tests use, counted from 1."""
-    lines = set()
-    for found in OF_TESTS.finditer(text):
-        end = functions.end_of_item(text, found.end())
-        lines.update(range(text.count("\n", 0, found.start()) + 1, text.count("\n", 0, end) + 2))
-    return lines
-
-
-def mutants_of(root, file):
-    """Returns all mutants of a file without its test code."""
-    found = []
-    text = (Path(root) / file).read_text()
-    plain = ATTRIBUTE.sub(lambda found: " " * len(found[0]), functions.blank(text))
-    skipped = lines_of_tests(text)
-    for number, (line, bare) in enumerate(zip(text.splitlines(), plain.splitlines(), strict=True), 1):
-        if number not in skipped and not line.lstrip().startswith(UNSEEN):
-            found += [Mutant(file, number, kind, line, new) for kind, new in changes(line, bare)]
-    return found
-
-
-def files(root):
-    """Returns the source files of the crates in the library, without test files."""
-    found = [path for crate in tree.crates() for path in (Path(root) / crate.sources).rglob("*.rs")]
-    paths = sorted(str(path.relative_to(root)) for path in found)
-    return [path for path in paths if not CASES.search(path)]
+@cache
+def scanned():
+    """Returns the facts about each source file of the crates in the library, without test files."""
+    paths = (path for crate in tree.crates() for path in (tree.SOURCE / crate.sources).rglob("*.rs"))
+    files = sorted(name for name in (str(path.relative_to(tree.SOURCE)) for path in paths) if not CASES.search(name))
+    command = [tree.CARGO, "run", "--locked", "--quiet", "-p", "xtask", "--", "mutants", str(Path(tree.SOURCE).resolve()), *files]
+    facts = json.loads(subprocess.run(command, cwd=cases.ROOT, stdout=subprocess.PIPE, check=True).stdout)
+    return {file: Scanned(file, facts[file]) for file in files}

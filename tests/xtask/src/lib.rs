@@ -9,7 +9,7 @@
 //! - [`prose`] checks the English of pages and of [`comments`].
 //!
 //! [`interface`], [`contents`] and [`licences`] examine built and packed files. [`abi`] prints layouts, values and signatures, which stage
-//! `abi` compares with the C headers.
+//! `abi` compares with the C headers. [`mutants`] lists mutants, which `tests/mutants` tries.
 #![forbid(unsafe_code)]
 
 pub mod abi;
@@ -26,6 +26,7 @@ pub mod licences;
 pub mod links;
 pub mod matrix;
 pub mod metadata;
+pub mod mutants;
 pub mod prose;
 pub mod reference;
 pub mod rust;
