@@ -174,42 +174,35 @@ impl<L> Default for Packages<L> {
     }
 }
 
+/// Returns a number, and increments it for the next call.
+fn take_number(number: &mut u64) -> u64 {
+    *number += 1;
+    *number - 1
+}
+
 impl<L> Packages<L> {
     /// Returns the instance of a package that a device needs now. Creates the instance if the package has none.
     pub(super) fn need(&mut self, package: &str) -> &Instance<L> {
-        if !self.entries.contains_key(package) {
-            self.begin(package);
-        }
-        let entry = self.entries.get_mut(package).expect("it is there or was begun");
+        let is_full = self.entries.len() >= wire::MOST_PACKAGES;
+        let entry = self.entries.entry(package.to_owned()).or_insert_with(|| {
+            let state = if is_full {
+                State::Failed(Fault::TooMany(wire::MOST_PACKAGES))
+            } else {
+                self.jobs.push(Job::Load {
+                    package: package.to_owned(),
+                });
+                State::Uninitialized
+            };
+            let number = take_number(&mut self.next_number);
+            Entry {
+                instance: Instance { number, state },
+                is_busy: !is_full,
+                is_stale: false,
+                unneeded: None,
+            }
+        });
         entry.unneeded = None;
         &entry.instance
-    }
-
-    fn begin(&mut self, package: &str) {
-        let is_full = self.entries.len() >= wire::MOST_PACKAGES;
-        let state = if is_full {
-            State::Failed(Fault::TooMany(wire::MOST_PACKAGES))
-        } else {
-            self.jobs.push(Job::Load {
-                package: package.to_owned(),
-            });
-            State::Uninitialized
-        };
-        let entry = Entry {
-            instance: Instance {
-                number: self.number(),
-                state,
-            },
-            is_busy: !is_full,
-            is_stale: false,
-            unneeded: None,
-        };
-        self.entries.insert(package.to_owned(), entry);
-    }
-
-    fn number(&mut self) -> u64 {
-        self.next_number += 1;
-        self.next_number - 1
     }
 
     fn drivers(&self) -> impl Iterator<Item = &Rc<Driver<L>>> {
@@ -292,15 +285,17 @@ impl<L> Packages<L> {
         if matches!(outcome, Outcome::Unchanged) {
             return;
         }
-        let number = if is_first { entry.instance.number } else { self.number() };
+        let number = if is_first {
+            entry.instance.number
+        } else {
+            take_number(&mut self.next_number)
+        };
         let state = match outcome {
             Outcome::Loaded(loaded) => State::Initialized(Rc::new(loaded.numbered(number))),
             Outcome::Failed(fault) => State::Failed(fault),
             Outcome::Unchanged => return,
         };
-        if let Some(entry) = self.entries.get_mut(package) {
-            entry.instance = Instance { number, state };
-        }
+        entry.instance = Instance { number, state };
     }
 
     /// Returns `true` if a package is still being read, or will be read again (LSV-4).
