@@ -16,6 +16,7 @@ use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering};
 use discovery::extension::InstanceExtension;
 use discovery::journal::LogBits;
+use os::Raw;
 
 /// Magic word of a valid instance object, after its dispatch pointer (APP-100).
 pub(crate) const INSTANCE_MAGIC: u64 = 0x10AD_ED01_0110_ADED;
@@ -218,7 +219,7 @@ pub(crate) fn unsupported(command: &str) -> ! {
 /// Logs an invalid handle and ends the process. [`reject`] jumps here.
 pub(crate) extern "C" fn rejected_handle(row: u32) -> ! {
     let row = &ROWS[row as usize];
-    let (command, parameter) = (row.name().to_string_lossy(), row.parameter.name());
+    let (command, parameter) = (Raw(row.name().to_bytes()), row.parameter.name());
     discovery::log::fatal(format_args!(
         "{command}: Invalid {parameter} [VUID-{command}-{parameter}-parameter]"
     ));
@@ -260,7 +261,7 @@ pub(crate) unsafe fn enabled(
             LogBits::ERROR,
             format_args!(
                 "{} extension not enabled. {command} not executed!",
-                extension.name().to_string_lossy()
+                Raw(extension.name().to_bytes())
             ),
         );
     }
@@ -278,7 +279,7 @@ pub(crate) extern "C" fn missing_instance_command(index: u32) -> ! {
 }
 
 fn missing_command(name: &CStr) -> ! {
-    let name = name.to_string_lossy();
+    let name = Raw(name.to_bytes());
     discovery::log::fatal(format_args!(
         "{name}: no layer and no driver offers this function. Was its extension enabled?"
     ));

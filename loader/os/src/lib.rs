@@ -73,7 +73,7 @@ pub use open_error::OpenError;
 pub use path::{LIST_SEPARATOR, SEPARATOR, is_absolute, is_separator};
 pub use path_state::PathState;
 pub use raw::{Raw, Show, decode, render};
-pub use sort::{sort, sort_by};
+pub use sort::{rotate_left, sort, sort_by};
 pub use sync::{Condvar, Guard, Mutex, Passage, ReentrantGate, SetOnce, UseCount};
 #[cfg(windows)]
 #[doc(hidden)]

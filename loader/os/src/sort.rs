@@ -1,7 +1,7 @@
 //! Sorting with one function for elements of all types.
 //!
 //! The sort function of the standard library is generic, so its code would be in the library once per type, with three to six
-//! kilobytes each.
+//! kilobytes each. Its function for rotation has half a kilobyte per type.
 
 /// A list of elements that are compared and moved by their indices.
 trait Order {
@@ -83,6 +83,17 @@ fn sink(list: &mut dyn Order, root: usize, end: usize) {
     }
 }
 
+/// Moves the first `count` elements after the other elements.
+///
+/// # Panics
+/// If there are fewer than `count` elements.
+pub fn rotate_left<T>(elements: &mut [T], count: usize) {
+    let (first, rest) = elements.split_at_mut(count);
+    first.reverse();
+    rest.reverse();
+    elements.reverse();
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,6 +117,17 @@ mod tests {
                 list.reverse();
                 sort(&mut list);
                 assert_eq!(list, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn lists_are_rotated() {
+        for length in 0..20 {
+            for count in 0..=length {
+                let mut list: Vec<usize> = (0..length).collect();
+                rotate_left(&mut list, count);
+                assert!(list.into_iter().eq((count..length).chain(0..count)));
             }
         }
     }

@@ -30,6 +30,7 @@ use discovery::log::{self, LogSink};
 use discovery::text::Text;
 use discovery::trace::{self, Step};
 use discovery::version::ApiVersion;
+use os::Raw;
 use os::memory::{Grow, OutOfMemory, shortage};
 use rust_alloc::vec::Vec;
 
@@ -405,7 +406,7 @@ impl Creation<'_> {
         let destroy = functions.vkDestroyInstance;
         let missing = MANDATORY.iter().find(|&&slot| functions.get(slot).is_none());
         if let Some(&slot) = missing {
-            let command = DriverTable::name(slot).to_string_lossy();
+            let command = Raw(DriverTable::name(slot).to_bytes());
             journal.note(
                 LogBits::WARN,
                 format_args!("Unable to load {command} from ICD {}", driver.name()),

@@ -111,9 +111,9 @@ pub(super) fn combine(
     layers.try_room(unlisted.len())?;
     forced_on.try_room(unlisted.len())?;
     layers.append(&mut unlisted);
-    layers[at..].rotate_left(behind);
+    os::rotate_left(&mut layers[at..], behind);
     forced_on.resize(layers.len(), false);
-    forced_on[at..].rotate_left(behind);
+    os::rotate_left(&mut forced_on[at..], behind);
     // If the list has no override layer, the components that an override layer named have no effect.
     let is_overridden = layers.iter().any(LayerManifest::is_override);
     let mut off = Vec::new();

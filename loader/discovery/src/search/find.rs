@@ -172,7 +172,7 @@ fn add_files_in(
         );
     }
     // All paths are in the same folder, so sorting by path sorts by name.
-    found[known..].sort_unstable_by(|one, other| one.path.cmp(&other.path));
+    os::sort_by(&mut found[known..], |one, other| one.path < other.path);
     Ok(None)
 }
 

@@ -18,6 +18,7 @@ use discovery::journal::{Journal, LogBits};
 use discovery::log::LogSink;
 use discovery::text::Text;
 use discovery::trace::Step;
+use os::Raw;
 use os::memory::shortage;
 use promises::limits::{ATTEMPTS, MOST_OF_ONE_DRIVER};
 
@@ -134,7 +135,7 @@ impl Sleeper {
         let mut journal = Journal::of_call(&sink);
         let name = &self.closed.manifest.library_path;
         let bits = LogBits::INFO | LogBits::DRIVER;
-        let words = command.to_string_lossy();
+        let words = Raw(command.to_bytes());
         journal.note(bits, format_args!("Opening driver {name} now, for {words}"));
         // SAFETY: the create info has copies of the application's parameters, which live during the call.
         let open = |info: &VkInstanceCreateInfo| unsafe { self.open(info, &mut journal) };
