@@ -195,10 +195,7 @@ fn frame(at: u64, process: i32, walk: &Walk<'_>, history: &History) -> Frame {
             .flatten()
     });
     let file = mapping.and_then(|mapping| mapping.path.clone());
-    let bias = walk
-        .maps
-        .base(at)
-        .and_then(|base| cfi::bias(walk.memory, base));
+    let bias = walk.maps.base(at).and_then(|base| cfi::bias(walk.memory, base));
     let start = bias.or(mapping.map(|mapping| mapping.start));
     Frame {
         offset: match (&file, start) {
