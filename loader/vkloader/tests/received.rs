@@ -194,7 +194,7 @@ fn a_driver_without_devices_is_named_where_it_is_the_only_one() {
 
 #[test]
 fn software_alone_is_a_verdict_of_its_own() {
-    let machine = Machine::new();
+    let mut machine = Machine::new();
     machine.driver("soft", "device soft\ndevice.type 4");
     let explained = machine.explain();
     assert_eq!((explained.code, explained.verdict()), (0, "software-only"));
@@ -209,6 +209,18 @@ fn software_alone_is_a_verdict_of_its_own() {
         head[0].contains("could not open the driver's library") && head[0].contains("-> Reinstall the package"),
         "{broken}"
     );
+    // Words that choose another device, or a missing layer, do not explain why the card is missing.
+    for (variable, value) in [
+        ("VK_LOADER_DEVICE_SELECT", "0x10de:0x2684"),
+        ("DRI_PRIME", "10de:2684"),
+        ("VK_INSTANCE_LAYERS", "VK_LAYER_KHRONOS_gone"),
+    ] {
+        machine.variable(variable, value);
+        let explained = machine.explain();
+        assert_eq!(explained.first(), "driver.not-opened", "{variable}");
+        assert!(explained.codes().contains(&"variable.no-match"), "{variable}");
+        machine.unset(variable);
+    }
     for (condition, expected) in [("type:discrete", 1), ("type:hardware", 1), ("type:cpu", 0)] {
         assert_eq!(
             said(&machine, &["explain", "--check", condition]).0,

@@ -1,7 +1,7 @@
 //! Finds values of Mesa's variables `DRI_PRIME` and `MESA_VK_DEVICE_SELECT` that select no device. The loader and Mesa's layer do not
 //! report these values.
 
-use crate::report::{Device, Dropped, Report, codes, rank};
+use crate::report::{Device, Dropped, Report, Verdict, codes, rank};
 
 /// The variable that Mesa's OpenGL drivers, Mesa's layer and this library read.
 const PRIME: &str = "DRI_PRIME";
@@ -80,6 +80,9 @@ fn unmatched(name: &str, value: &str, report: &Report) -> Option<Dropped> {
     };
     if number.is_some() {
         found.rank = rank::ASIDE;
+    } else if report.verdict == Verdict::SoftwareOnly {
+        // The variable only orders devices, so the missing card has another cause.
+        found.rank = rank::CONSEQUENCE;
     }
     Some(found)
 }

@@ -38,14 +38,20 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
         found.push(without_manifests(report, records));
     }
     for decision in kept(records, "settings").filter(|_| !report.ignores_settings()) {
+        let is_harmless = !may_hide_devices(Path::new(&decision.name));
         found.push(Dropped {
-            rank: silent,
+            rank: if is_harmless {
+                silent.max(rank::CONSEQUENCE)
+            } else {
+                silent
+            },
             ..codes::SETTINGS_ACTIVE.about(&decision.name)
         });
     }
     for decision in kept(records, "layer").filter(|decision| decision.name == OVERRIDE) {
         found.push(Dropped {
-            rank: silent,
+            // This layer only selects layers, so it does not explain a missing device.
+            rank: silent.max(rank::CONSEQUENCE),
             file: Some(decision.path.clone()),
             ..codes::LAYER_OVERRIDE_ACTIVE.about(&decision.name)
         });
@@ -107,6 +113,17 @@ fn replaced(report: &Report, name: &str, value: &str, silent: u8) -> Dropped {
         },
         ..codes::SEARCH_REPLACED.about(name)
     }
+}
+
+/// Returns `true` if a settings file may hide drivers or devices. Most settings files only select layers.
+fn may_hide_devices(settings: &Path) -> bool {
+    const MEMBERS: [&str; 3] = [
+        "additional_drivers_use_exclusively",
+        "device_configurations",
+        "visible_devices",
+    ];
+    let text = std::fs::read_to_string(settings);
+    text.map_or(true, |text| MEMBERS.iter().any(|member| text.contains(member)))
 }
 
 /// Adds the origin of a broken override layer to the finding about the layer.

@@ -88,6 +88,11 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
     }
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     found.extend(names.filter_map(|name| names::misspelt(&name)));
+    if report.verdict != Verdict::Hardware {
+        // A variable about layers explains no missing device.
+        let of_layers = found.iter_mut().filter(|one| one.name.contains("LAYER"));
+        of_layers.for_each(|one| one.rank = one.rank.max(rank::CONSEQUENCE));
+    }
     report.dropped.append(&mut found);
 }
 
@@ -379,6 +384,10 @@ fn unmatched_device(value: &str, report: &Report) -> Option<Dropped> {
     }
     let mut found = codes::VARIABLE_NO_MATCH.about("VK_LOADER_DEVICE_SELECT");
     found.reason = format!("No device matches VK_LOADER_DEVICE_SELECT: {value}.");
+    if report.verdict == Verdict::SoftwareOnly {
+        // The variable only orders devices, so the missing card has another cause.
+        found.rank = rank::CONSEQUENCE;
+    }
     found.advice = to_choose("VK_LOADER_DEVICE_SELECT");
     Some(found)
 }

@@ -39,6 +39,27 @@ macro_rules! hidden {
 
 pub(super) const ROWS: &[Row] = &[
     Row::new(
+        "a variable names a layer that is missing, and so is the driver",
+        |machine| {
+            machine.variable("VK_INSTANCE_LAYERS", "VK_LAYER_KHRONOS_validation");
+            machine.variable("VK_LAYER_PATH", "/nowhere");
+        },
+        "driver.none-installed",
+    )
+    .remedy("", good),
+    Row::new(
+        "a settings file that only selects layers, and no driver",
+        |machine| {
+            fs::create_dir_all(machine.path("data/vulkan/loader_settings.d")).expect("folders");
+            machine.file(
+                "data/vulkan/loader_settings.d/vk_loader_settings.json",
+                r#"{"file_format_version": "1.0.0", "settings": {"layers": [{"name": "VK_LAYER_x", "control": "off"}]}}"#,
+            );
+        },
+        "driver.none-installed",
+    )
+    .remedy("", good),
+    Row::new(
         "a variable selects drivers by a part of a name",
         |machine| with(machine, "VK_LOADER_DRIVERS_SELECT", "GOOD"),
         "variable.no-match",
