@@ -22,6 +22,7 @@ pub(super) use refused::closed;
 pub(crate) use refused::forbidding_mount;
 use rustix::fs::{Access, access};
 use std::path::Path;
+pub(super) use symbols::undefined;
 pub(crate) use symbols::undefined_in;
 
 /// Circumstances of a library that could not be opened.
@@ -343,66 +344,6 @@ fn instead(library: &str, usual: &Path) -> String {
 fn contains(file: &Path, word: &str) -> bool {
     let is_in = |bytes: Vec<u8>| bytes.windows(word.len()).any(|part| part == word.as_bytes());
     !word.is_empty() && std::fs::read(file).is_ok_and(is_in)
-}
-
-/// Returns the finding and the remedy for a symbol that no library defines. `words` is a message of the dynamic linker.
-pub(super) fn undefined(words: &str, own: Identity, program: Option<&Path>) -> Option<(String, String)> {
-    let messages::Missing { library, symbol, of } = messages::missing_symbol(words)?;
-    let replaced = closure::replaced_by_variable(Path::new(library), own);
-    let replaced = replaced.or_else(|| {
-        let (other, usual) = closure::replaced_by_program(Path::new(library), program?, own)?;
-        let advice = instead(&shown(&other), &usual);
-        Some((other, advice))
-    });
-    if let Some((other, advice)) = replaced {
-        return Some((
-            format!(
-                "{library} needs the symbol {symbol}, which {} does not have",
-                shown(&other)
-            ),
-            advice,
-        ));
-    }
-    let folder = Path::new(library).parent();
-    if let Some(folder) = folder.filter(|folder| closure::is_in_variable(folder)) {
-        return Some((
-            format!("{library} needs the symbol {symbol}, which the libraries of this program do not have"),
-            format!(
-                "Take {} out of LD_LIBRARY_PATH: its {} is for another system.",
-                shown(folder),
-                file_name(library)
-            ),
-        ));
-    }
-    if let Some(of) = of {
-        let other = locate(of, own).map_or_else(|| of.into(), |path| shown(&path));
-        return Some((
-            format!("{library} needs the symbol {symbol}, which {other} of this version does not have"),
-            format!(
-                "Update {} to the version that {} needs.",
-                owned(&other),
-                file_name(library)
-            ),
-        ));
-    }
-    if let Some((other, beginning)) = symbols::likely(symbol, Path::new(library), own) {
-        let other = shown(&other);
-        return Some((
-            format!("{library} needs the symbol {symbol}, which {other} of this version probably lacks"),
-            format!(
-                "Update {} to the version that {} needs: names of its functions begin with {beginning} too.",
-                owned(&other),
-                file_name(library)
-            ),
-        ));
-    }
-    Some((
-        format!("{library} needs the symbol {symbol}, and no library that it is linked against has this symbol"),
-        format!(
-            "Update {} and the libraries that it needs together: one of them has another version.",
-            owned(library)
-        ),
-    ))
 }
 
 /// Returns a library together with the package that contains it.

@@ -158,6 +158,43 @@ pub(super) fn uncached(name: &str, own: Identity) -> Option<(String, String)> {
     ))
 }
 
+/// Returns the finding and the remedy for a library `other` that lacks the symbol `symbol`, and that the dynamic linker finds before the
+/// system's file `usual`. `library` needs the symbol.
+pub(super) fn before_usual(library: &str, symbol: &str, other: &Path, usual: &Path) -> (String, String) {
+    let folder = other.parent().map(shown).unwrap_or_default();
+    let (first, folders) = CONFIGURATION;
+    let entries = fs::read_dir(folders).into_iter().flatten().flatten();
+    let mut files = entries.map(|entry| entry.path()).chain([PathBuf::from(first)]);
+    let lists = |file: &PathBuf| {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        text.lines().any(|line| line.trim().trim_end_matches('/') == folder)
+    };
+    let command = format!(
+        "LD_LIBRARY_PATH={} PROGRAM",
+        word(&usual.parent().map(shown).unwrap_or_default())
+    );
+    // If no file lists the folder, it is in the list of folders that a library has for its needs.
+    let advice = match files.find(lists) {
+        Some(file) => format!(
+            "Remove the package that contains {}, or take its folder out of {}, and run ldconfig. For one program: {command}",
+            shown(other),
+            shown(&file)
+        ),
+        None => format!(
+            "Start programs with the system's library: {command}; or replace {}.",
+            shown(other)
+        ),
+    };
+    (
+        format!(
+            "{library} needs the symbol {symbol}, which {} lacks and {} has",
+            shown(other),
+            shown(usual)
+        ),
+        advice,
+    )
+}
+
 /// Returns the file called `name` in a folder that the configuration texts list. Skips a library of another word size or processor than
 /// `own`, which the cache does not lack.
 fn configured(texts: &[String], name: &str, own: Identity) -> Option<PathBuf> {

@@ -1,7 +1,8 @@
-//! Finds the library in which a missing symbol probably belongs, by the names of the symbols that libraries define. Also finds symbols that
-//! no library defines.
+//! Explains missing symbols: finds the library in which a symbol probably belongs, by the names of the symbols that libraries define, and
+//! symbols that no library defines.
 
 use super::closure::{self, Closure, Identity};
+use super::{elsewhere, file_name, instead, locate, messages, owned, shown};
 use object::read::elf::{FileHeader, Sym};
 use object::{Endianness, elf};
 use std::collections::HashSet;
@@ -64,9 +65,78 @@ fn read<H: FileHeader<Endian = Endianness>>(data: &[u8]) -> Option<Symbols> {
     Some(symbols)
 }
 
+/// Returns the finding and the remedy for a symbol that no library defines. `words` is a message of the dynamic linker.
+pub(in crate::causes) fn undefined(words: &str, own: Identity, program: Option<&Path>) -> Option<(String, String)> {
+    let messages::Missing { library, symbol, of } = messages::missing_symbol(words)?;
+    let replaced = closure::replaced_by_variable(Path::new(library), own);
+    let replaced = replaced.or_else(|| {
+        let (other, usual) = closure::replaced_by_program(Path::new(library), program?, own)?;
+        let advice = instead(&shown(&other), &usual);
+        Some((other, advice))
+    });
+    if let Some((other, advice)) = replaced {
+        return Some((
+            format!(
+                "{library} needs the symbol {symbol}, which {} does not have",
+                shown(&other)
+            ),
+            advice,
+        ));
+    }
+    let folder = Path::new(library).parent();
+    if let Some(folder) = folder.filter(|folder| closure::is_in_variable(folder)) {
+        return Some((
+            format!("{library} needs the symbol {symbol}, which the libraries of this program do not have"),
+            format!(
+                "Take {} out of LD_LIBRARY_PATH: its {} is for another system.",
+                shown(folder),
+                file_name(library)
+            ),
+        ));
+    }
+    if let Some(of) = of {
+        let other = locate(of, own).map_or_else(|| of.into(), |path| shown(&path));
+        return Some((
+            format!("{library} needs the symbol {symbol}, which {other} of this version does not have"),
+            format!(
+                "Update {} to the version that {} needs.",
+                owned(&other),
+                file_name(library)
+            ),
+        ));
+    }
+    Some(by_names(library, symbol, own))
+}
+
+/// Returns the finding and the remedy for a symbol that `library` needs. The names of other symbols show the library in which the symbol
+/// belongs.
+fn by_names(library: &str, symbol: &str, own: Identity) -> (String, String) {
+    if let Some((other, beginning)) = likely(symbol, Path::new(library), own) {
+        if let Some(usual) = usual_with(symbol, &other, own) {
+            return elsewhere::before_usual(library, symbol, &other, &usual);
+        }
+        let other = shown(&other);
+        return (
+            format!("{library} needs the symbol {symbol}, which {other} of this version probably lacks"),
+            format!(
+                "Update {} to the version that {} needs: names of its functions begin with {beginning} too.",
+                owned(&other),
+                file_name(library)
+            ),
+        );
+    }
+    (
+        format!("{library} needs the symbol {symbol}, and no library that it is linked against has this symbol"),
+        format!(
+            "Update {} and the libraries that it needs together: one of them has another version.",
+            owned(library)
+        ),
+    )
+}
+
 /// Returns the library that `library` needs and that defines symbols with the same beginning as `symbol`, together with that beginning. The
 /// longest beginning that a library defines decides.
-pub(super) fn likely(symbol: &str, library: &Path, own: Identity) -> Option<(PathBuf, String)> {
+fn likely(symbol: &str, library: &Path, own: Identity) -> Option<(PathBuf, String)> {
     let found = Closure::of(library, own).found.into_iter();
     let found = found.filter(|path| !closure::is_of_c_library(path));
     let known: Vec<(PathBuf, Symbols)> = found.map(|path| (path.clone(), Symbols::of(&path))).collect();
@@ -79,6 +149,16 @@ pub(super) fn likely(symbol: &str, library: &Path, own: Identity) -> Option<(Pat
             .max_by_key(|(count, _)| *count)?;
         Some((path.clone(), (*beginning).to_owned()))
     })
+}
+
+/// Returns the file of the system with the name of `library` that defines `symbol`, if `library` itself is another file. The dynamic linker
+/// finds `library` first, because its configuration lists folders of other software, such as those of a driver from the maker of the card.
+fn usual_with(symbol: &str, library: &Path, own: Identity) -> Option<PathBuf> {
+    let real = |path: &Path| fs::canonicalize(path).ok();
+    let name = library.file_name()?;
+    let mut usual = closure::usual_folders().map(|folder| Path::new(folder).join(name));
+    let defines = |path: &PathBuf| Symbols::of(path).defined.iter().any(|name| name == symbol.as_bytes());
+    usual.find(|path| Identity::of(path) == Some(own) && real(path) != real(library) && defines(path))
 }
 
 /// Returns the beginnings of a name that end with a whole word, longest first. The beginnings of `wl_display_get` are `wl_display_` and
@@ -161,6 +241,31 @@ mod tests {
         ] {
             assert_eq!(beginnings(symbol), expected, "{symbol}");
         }
+    }
+
+    #[test]
+    fn the_systems_own_library_is_found_after_one_that_lacks_a_symbol() {
+        let own = Identity::of_this_process();
+        // The name of the C library differs in systems with musl.
+        let Some(usual) = closure::locate("libm.so.6", own) else {
+            return;
+        };
+        let folder = tempfile::tempdir().expect("a folder");
+        let other = folder.path().join("libm.so.6");
+        fs::write(&other, "").expect("a file");
+        let found = usual_with("cos", &other, own).expect("the system's own");
+        assert_eq!(fs::canonicalize(found).ok(), fs::canonicalize(&usual).ok());
+        assert_eq!(usual_with("vklt_nowhere", &other, own), None);
+        assert_eq!(usual_with("cos", &usual, own), None);
+        let (finding, advice) = elsewhere::before_usual("/d.so", "cos", &other, &usual);
+        assert!(
+            finding.contains("which") && finding.contains(" lacks and "),
+            "{finding}"
+        );
+        assert!(
+            advice.starts_with("Start programs with the system's library: LD_LIBRARY_PATH="),
+            "{advice}"
+        );
     }
 
     #[test]
