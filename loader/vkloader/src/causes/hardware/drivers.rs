@@ -120,6 +120,12 @@ const NVIDIA_IN_DISTROBOX: &str = "Make the container again with NVIDIA's librar
 pub(super) const NVIDIA_IN_APPTAINER: &str =
     "Let the container use NVIDIA's driver of the host: apptainer exec --nv IMAGE PROGRAM (singularity exec --nv).";
 
+/// First series of NVIDIA's driver with Vulkan.
+const FIRST_OF_NVIDIA: u32 = 364;
+/// Remedy for a kernel module of NVIDIA that is older than [`FIRST_OF_NVIDIA`].
+const OLD_NVIDIA: &str = "Install a newer series of NVIDIA's driver if there is one for the card, because the loaded series has no Vulkan; otherwise use a software \
+    driver, such as Mesa's lavapipe. Kepler (GTX 600 and 700) needs the series 470.";
+
 /// Remedy for a card of Intel whose only driver is not installed.
 const INSTALL_HASVK: &str = "Install Mesa's driver for Intel's cards of 2012 to 2015, libvulkan_intel_hasvk.so: mesa-vulkan-drivers (Debian, Ubuntu, Fedora), \
     vulkan-intel (Arch) or mesa-vulkan-intel (Alpine), of Mesa 22.3 or newer.";
@@ -237,6 +243,12 @@ pub(super) fn to_install(kernel_driver: &str, libraries: &[&str], machine: &Mach
             return NVIDIA_IN_CONTAINER.into();
         }
     }
+    let series = machine
+        .nvidia_module()
+        .and_then(|version| version.split('.').next()?.parse().ok());
+    if kernel_driver.starts_with("nvidia") && series.is_some_and(|series: u32| series < FIRST_OF_NVIDIA) {
+        return OLD_NVIDIA.into();
+    }
     if libraries == [HASVK] {
         return INSTALL_HASVK.into();
     }
@@ -269,23 +281,18 @@ fn without_manifest(card: &Card, libraries: &[&str], machine: &Machine) -> Optio
     let word = name.trim_start_matches("lib").trim_start_matches("GLX_");
     let mut found = codes::HARDWARE_NO_MANIFEST.about(card.to_string());
     found.file = Some(library);
-    let folder = machine.path("etc/vulkan/icd.d");
-    let link = unsearched::broken_link(&folder);
-    // `mkdir` cannot create a folder below a broken link.
-    let first = link
-        .as_ref()
-        .map_or(String::new(), |(link, _)| format!("rm {} && ", link.display()));
-    found.findings.extend(link.iter().map(|(link, target)| {
-        format!(
-            "{} is a link to {}, which is not there",
-            link.display(),
-            target.display()
-        )
-    }));
     found.advice = format!(
-        "Reinstall the package of the driver{} with its manifest, or write one: {first}mkdir -p /etc/vulkan/icd.d && echo '{manifest}' >/etc/vulkan/icd.d/{word}_icd.json",
+        "Reinstall the package of the driver{} with its manifest, or write one: mkdir -p /etc/vulkan/icd.d && echo '{manifest}' >/etc/vulkan/icd.d/{word}_icd.json",
         owner.unwrap_or_default()
     );
+    // `mkdir` cannot create a folder below a broken link.
+    if let Some((link, target)) = unsearched::broken_link(&machine.path("etc/vulkan/icd.d")) {
+        let (link, target) = (link.display(), target.display());
+        found
+            .findings
+            .push(format!("{link} is a link to {target}, which is not there"));
+        found.advice = format!("Correct the link {link}, or mount {target}. Then: {}", found.advice);
+    }
     if let Some(hidden) = unsearched::leading_to(&machine.path(""), name) {
         found.findings.push(hidden.finding);
         found.advice = hidden.advice;

@@ -98,14 +98,21 @@ fn too_old(report: &mut Report) {
         .map(|card| card.vendor)
         .collect();
     let is_alone = !old.is_empty() && old.len() == report.hardware.len();
+    let is_of_old = |one: &Dropped| {
+        library(one)
+            .and_then(vendor)
+            .is_some_and(|vendor| old.contains(&vendor))
+    };
     let mut has_failed = false;
     for one in report
         .dropped
         .iter_mut()
         .filter(|one| is_alone && FAILED.contains(&one.code.as_str()))
     {
-        one.rank = rank::CONSEQUENCE;
-        has_failed = true;
+        if !one.names_file && is_of_old(one) {
+            one.rank = rank::CONSEQUENCE;
+        }
+        has_failed |= one.rank == rank::CONSEQUENCE;
     }
     let is_old = |one: &&mut Dropped| has_failed && one.code == codes::HARDWARE_WITHOUT_VULKAN.name;
     report
@@ -164,6 +171,13 @@ fn names_closed_file(one: &Dropped) -> bool {
     one.findings.iter().any(|finding| finding.starts_with(NOT_OPENED))
 }
 
+/// Returns `true` for a finding about a broken driver that is meant for one of the cards.
+fn is_broken_for_card(one: &Dropped, cards: &[Card]) -> bool {
+    let library = library(one).filter(|_| one.rank == rank::BROKEN);
+    let mut drivers = cards.iter().filter_map(|card| card.kernel_driver.as_deref());
+    library.is_some_and(|library| drivers.any(|driver| is_meant_for(library, driver)))
+}
+
 /// Explains a driver that refuses a card and names a variable with which it accepts the card. The driver is a cause only if no hardware
 /// device is usable.
 pub(super) fn experimental(report: &mut Report) {
@@ -178,7 +192,16 @@ pub(super) fn experimental(report: &mut Report) {
             .find(|word| word.ends_with(EXPERIMENTAL) && is_name(word))
             .map(String::from)
     };
-    let is_usable = report.devices.iter().any(is_hardware);
+    // A broken driver of another card explains more, because a repair makes that card usable without a risk.
+    let is_broken = report
+        .dropped
+        .iter()
+        .any(|one| is_broken_for_card(one, &report.hardware));
+    let rank = match report.devices.iter().any(is_hardware) {
+        true => rank::ASIDE,
+        false if is_broken => rank::BROKEN + 1,
+        false => rank::HARDWARE + 1,
+    };
     for one in &mut report.dropped {
         if let Some(variable) = one.findings.iter().find_map(variable) {
             one.reason =
@@ -189,7 +212,7 @@ pub(super) fn experimental(report: &mut Report) {
                  own risk: {variable} PROGRAM"
             );
             one.names_file = true;
-            one.rank = if is_usable { rank::ASIDE } else { rank::HARDWARE + 1 };
+            one.rank = rank;
         }
     }
 }

@@ -109,7 +109,8 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Droppe
     let is_nvidias = card.vendor == super::NVIDIA && is_installed;
     let wanted: &[&str] = if is_nvidias { &["nvidia"] } else { row.modules };
     let all = command_line.split_whitespace();
-    let words: Vec<&str> = all.filter(|word| switches_off(word, wanted)).collect();
+    let is_off = |word: &&str| switches_off(word, wanted) || excludes(word, wanted, card.device);
+    let words: Vec<&str> = all.filter(is_off).collect();
     if !words.is_empty() {
         (found.findings, found.advice) = boot::remove(&words, machine);
         if !is_nvidias && words.iter().any(|word| word.contains("nouveau")) {
@@ -242,6 +243,19 @@ fn switches_off(word: &str, modules: &[&str]) -> bool {
         return value.split(',').any(|module| modules.contains(&module));
     }
     value == "0" && modules.iter().any(|module| name == format!("{module}.modeset"))
+}
+
+/// Returns `true` if a word of the kernel's command line excludes a device of Intel from a kernel module in `modules`, for example
+/// `i915.force_probe=!56a0`.
+fn excludes(word: &str, modules: &[&str], device: u32) -> bool {
+    let Some((name, value)) = word.split_once(".force_probe=") else {
+        return false;
+    };
+    let own = format!("!{device:04x}");
+    modules.contains(&name)
+        && value
+            .split(',')
+            .any(|one| one == "!*" || one.eq_ignore_ascii_case(&own))
 }
 
 /// Returns a sentence for each line of a configuration file that forbids a kernel module in `modules`.

@@ -118,6 +118,9 @@ fn a_word_of_the_kernels_command_line_that_switches_the_card_off_is_named() {
             Some("modprobe.blacklist=amdgpu,radeon"),
         ),
         ("amdgpu.modeset=0", "0x8086", None),
+        ("i915.force_probe=!2684", "0x8086", Some("i915.force_probe=!2684")),
+        ("xe.force_probe=!*", "0x8086", Some("xe.force_probe=!*")),
+        ("xe.force_probe=2684,!56a0", "0x8086", None),
     ] {
         let system = System::new();
         system

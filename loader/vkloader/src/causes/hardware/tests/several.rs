@@ -162,6 +162,13 @@ fn a_driver_that_asks_for_a_variable_is_the_cause_only_without_a_usable_card() {
         ("driver.no-devices", rank::HARDWARE + 1)
     );
     assert!(found.advice.ends_with(&format!("{word} PROGRAM")), "{}", found.advice);
+    // The broken driver of another card comes first.
+    let both = with(&[("0000:01:00.0", "0x10de", "0x13c2", Some("nouveau")), RADEON]);
+    let mut broken = asking(word);
+    broken
+        .dropped
+        .append(&mut failed("libvulkan_radeon.so", "driver.not-opened").dropped);
+    assert_eq!(first(both.found(broken)).code, "driver.not-opened");
     // The word comes from a library, and users copy it into a shell.
     let found = first(system.found(asking("x;id;A_I_WANT_A_BROKEN_VULKAN_DRIVER=1")));
     assert_eq!(found.code, "hardware.not-used");
@@ -202,6 +209,14 @@ fn a_card_that_is_too_old_explains_its_driver_that_failed() {
         (found.code.as_str(), found.rank),
         ("hardware.without-vulkan", rank::BROKEN + 1)
     );
+    // A software driver that fails for another reason has a remedy of its own.
+    let mut lavapipe = failed();
+    lavapipe.dropped[0].name = "libvulkan_lvp.so".into();
+    lavapipe.dropped[0].names_file = true;
+    assert_eq!(first(system.found(lavapipe)).name, "libvulkan_lvp.so");
+    let mut other = failed();
+    other.dropped[0].name = "amdvlk64.so".into();
+    assert_eq!(first(system.found(other)).code, "hardware.without-vulkan");
     system.card("0000:03:00.0", "0x030000", "0x10de", Some("nvidia"));
     assert_ne!(first(system.found(failed())).code, "hardware.without-vulkan");
 }
@@ -219,8 +234,25 @@ fn a_manifest_is_not_to_be_written_below_a_broken_link() {
     let advice = || first(system.found(idle(&["libvulkan_lvp.so"]))).advice;
     assert!(advice().contains("write one: mkdir -p /etc/vulkan"), "{}", advice());
     symlink("/usr/lib/GL/vulkan", &link).expect("a link");
-    let expected = format!("write one: rm {} && mkdir", link.display());
-    assert!(advice().contains(&expected), "{}", advice());
+    let expected = format!(
+        "Correct the link {}, or mount /usr/lib/GL/vulkan. Then: ",
+        link.display()
+    );
+    assert!(advice().starts_with(&expected), "{}", advice());
+}
+
+#[test]
+fn a_series_of_nvidias_driver_without_vulkan_is_told() {
+    for (version, is_old) in [("340.108", true), ("470.256.02", false)] {
+        let system = with(&[NVIDIAS]);
+        let text = format!("NVRM version: NVIDIA UNIX x86_64 Kernel Module  {version}  Thu Jun 13 00:00:00 UTC 2024");
+        system
+            .file("dev/nvidiactl", "")
+            .file("dev/nvidia0", "")
+            .file("proc/driver/nvidia/version", &text);
+        let advice = first(system.found(idle(&["libvulkan_lvp.so"]))).advice;
+        assert_eq!(advice.contains("the loaded series has no Vulkan"), is_old, "{advice}");
+    }
 }
 
 #[test]
