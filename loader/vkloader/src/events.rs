@@ -62,6 +62,9 @@ pub(crate) struct Loaded {
     pub(crate) word_size: u32,
     pub(crate) library: Option<String>,
     pub(crate) executable: Option<String>,
+    /// Name by which the program opened the library, if `vkloader` gave the program a link with that name.
+    #[serde(skip)]
+    pub(crate) opened_as: Option<String>,
     #[serde(default)]
     pub(crate) variables: Vec<Variable>,
 }

@@ -82,12 +82,15 @@ impl LibraryFolder {
         command.env(VARIABLE, folders);
     }
 
-    /// Replaces the paths of the temporary links in `records` by the path of the library.
+    /// Replaces the paths of the temporary links in `records` by the path of the library, and stores the names of the links.
     pub(crate) fn name_library(&self, records: &mut [Record]) {
         for record in records {
             if let Event::Loaded(loaded) = &mut record.event
                 && loaded.library.as_deref().is_some_and(|path| self.has(path))
             {
+                let link = loaded.library.take().map(PathBuf::from);
+                let link = link.filter(|link| link.starts_with(self.folder.path()));
+                loaded.opened_as = link.and_then(|link| Some(link.file_name()?.to_str()?.to_owned()));
                 loaded.library = Some(self.library.display().to_string());
             }
         }

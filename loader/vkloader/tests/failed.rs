@@ -46,6 +46,21 @@ fn with_library(machine: &Machine, soname: &str) -> String {
     program.to_str().expect("plain").into()
 }
 
+/// Replaces a part of the source of a program that [`with_library`] compiled, and compiles the program again.
+fn change(machine: &Machine, soname: &str, from: &str, to: &str) {
+    let text = std::fs::read_to_string(machine.path("program.c")).expect("just written");
+    assert!(text.contains(from), "{text}");
+    let source = machine.file("program.c", format!("#include <stdlib.h>\n{}", text.replace(from, to)));
+    let folder = machine.path("window");
+    let mut compiler = Command::new("cc");
+    compiler
+        .arg("-o")
+        .arg(machine.path("program"))
+        .args([source, folder.join(soname)]);
+    let path = format!("-Wl,-rpath,{}", folder.display());
+    assert!(compiler.args([&path, "-ldl"]).status().expect("a compiler").success());
+}
+
 /// Runs `vkloader explain` for a program that [`with_library`] compiled, and returns the report.
 fn of_program(machine: &Machine, program: &str, more: &[&str]) -> Explained {
     let file = library();
@@ -159,6 +174,42 @@ fn the_failed_call_of_a_program_without_windows_is_the_first_cause() {
         "{found}"
     );
     assert!(found.contains("may be too old for the program"), "{found}");
+}
+
+#[test]
+fn a_name_that_no_device_has_explains_a_program_that_finds_none() {
+    let mut machine = Machine::new();
+    machine.driver("good", "device one");
+    let program = with_library(&machine, "libother.so.1");
+    let wine = machine.path("wine64");
+    std::fs::copy(&program, &wine).expect("a file");
+    let wine = wine.to_str().expect("plain");
+    for (program, value, is_named) in [(wine, "RTX", true), (&program, "RTX", true), (wine, "on", false)] {
+        machine.variable("DXVK_FILTER_DEVICE_NAME", value);
+        let explained = of_program(&machine, program, &["device"]);
+        let found = explained.found("program.failed").to_string();
+        assert_eq!(found.contains("DXVK_FILTER_DEVICE_NAME is RTX"), is_named, "{found}");
+        // Only programs for Windows read the variable.
+        let has_remedy = found.contains("DXVK_FILTER_DEVICE_NAME=one");
+        assert_eq!(has_remedy, is_named && program == wine, "{found}");
+        machine.unset("DXVK_FILTER_DEVICE_NAME");
+    }
+}
+
+/// Many programs open their window after they create an instance and before they list devices.
+#[test]
+fn a_missing_display_is_said_before_a_program_lists_devices() {
+    let machine = Machine::new();
+    machine.driver("good", "device one");
+    let program = with_library(&machine, "libxcb.so.1");
+    change(
+        &machine,
+        "libxcb.so.1",
+        "if (list(made",
+        "if (made) return 1; if (list(made",
+    );
+    let explained = of_program(&machine, &program, &["device"]);
+    assert_eq!(explained.first(), "display.missing", "{:#}", explained.report);
 }
 
 #[test]
@@ -406,52 +457,18 @@ fn a_program_that_opens_the_missing_link_to_the_loader_is_said_as_that() {
     assert!(!codes.codes().contains(&"loader.not-opened"), "{:#}", codes.report);
 }
 
-/// Many programs end with SIGABRT after a failure, for example through a C++ exception.
-#[test]
-fn a_failed_call_comes_before_the_abort_that_follows_from_it() {
-    let machine = Machine::new();
-    machine.driver("good", "device one");
-    let first = |calls: &str| {
-        let text = format!(
-            "#include <dlfcn.h>\n#include <stdlib.h>\n\
-             struct info {{ int type; const void *next; unsigned flags; const void *app; unsigned layers; const void *names; unsigned count; const char **list; }};\n\
-             int main(int n, char **v) {{ void *l = dlopen(v[1], 2); int (*create)(const struct info *, const void *, void **) = dlsym(l, \"vkCreateInstance\");\n\
-             const char *name = \"VK_EXT_nowhere\"; struct info info = {{1, 0, 0, 0, 0, 0, 0, &name}}; void *made; {calls} abort(); }}\n"
-        );
-        let program = machine.c_program(&text);
-        let file = library();
-        let output = machine.run(&["explain", "--json", "--", &program, file.to_str().expect("plain")]);
-        let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a report");
-        report["dropped"][0]["code"].as_str().expect("a code").to_owned()
-    };
-    let fails = "info.count = 1; create(&info, 0, &made);";
-    let succeeds = "info.count = 0; create(&info, 0, &made);";
-    assert_eq!(first(fails), "instance.extension-missing");
-    assert_eq!(first(succeeds), "program.crashed");
-    // Many programs try again with fewer extensions, so the first attempt does not explain a later abort.
-    assert_eq!(first(&format!("{fails} {succeeds}")), "program.crashed");
-}
-
 #[test]
 fn the_verdict_is_the_failed_call_and_not_the_abort_after_it() {
     let machine = Machine::new();
     machine.driver("good", "device one");
     let program = with_library(&machine, "libother.so.1");
-    let source = std::fs::read_to_string(machine.path("program.c")).expect("just written");
-    let aborting = source.replace(
-        "return make(card, &d, NULL, &device) ? 2 : 0;",
+    let ending = "return make(card, &d, NULL, &device) ? 2 : 0;";
+    change(
+        &machine,
+        "libother.so.1",
+        ending,
         "make(card, &d, NULL, &device); abort();",
     );
-    assert_ne!(source, aborting);
-    let folder = machine.path("window");
-    let source = machine.file("program.c", format!("#include <stdlib.h>\n{aborting}"));
-    let mut compiler = Command::new("cc");
-    compiler
-        .args(["-o", &program])
-        .arg(source)
-        .arg(folder.join("libother.so.1"));
-    let path = format!("-Wl,-rpath,{}", folder.display());
-    assert!(compiler.args([&path, "-ldl"]).status().expect("a compiler").success());
     let library = library();
     let output = machine.run(&["explain", "--", &program, library.to_str().expect("plain"), "2"]);
     let text = String::from_utf8_lossy(&output.stdout);
@@ -460,4 +477,9 @@ fn the_verdict_is_the_failed_call_and_not_the_abort_after_it() {
     assert!(verdict.contains("The program failed"), "{text}");
     assert!(verdict.contains("VK_KHR_nowhere"), "{text}");
     assert!(!verdict.contains("crashed"), "{text}");
+    // The failed call also comes first if only software can be used.
+    machine.driver("good", "device one\ndevice.type 4");
+    let output = machine.run(&["explain", "--", &program, library.to_str().expect("plain"), "2"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.starts_with("x The program failed; only software"), "{text}");
 }

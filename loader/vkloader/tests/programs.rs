@@ -453,3 +453,29 @@ fn a_program_that_needs_a_function_that_the_loader_lacks_is_said_as_that() {
     assert!(words.contains("needs the function vkCreateFutureVKLT"), "{words}");
     assert!(words.contains("update the Vulkan loader"), "{words}");
 }
+
+/// Many programs end with SIGABRT after a failure, for example through a C++ exception.
+#[test]
+fn a_failed_call_comes_before_the_abort_that_follows_from_it() {
+    let machine = Machine::new();
+    machine.driver("good", "device one");
+    let first = |calls: &str| {
+        let text = format!(
+            "#include <dlfcn.h>\n#include <stdlib.h>\n\
+             struct info {{ int type; const void *next; unsigned flags; const void *app; unsigned layers; const void *names; unsigned count; const char **list; }};\n\
+             int main(int n, char **v) {{ void *l = dlopen(v[1], 2); int (*create)(const struct info *, const void *, void **) = dlsym(l, \"vkCreateInstance\");\n\
+             const char *name = \"VK_EXT_nowhere\"; struct info info = {{1, 0, 0, 0, 0, 0, 0, &name}}; void *made; {calls} abort(); }}\n"
+        );
+        let program = machine.c_program(&text);
+        let file = library();
+        let output = machine.run(&["explain", "--json", "--", &program, file.to_str().expect("plain")]);
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a report");
+        report["dropped"][0]["code"].as_str().expect("a code").to_owned()
+    };
+    let fails = "info.count = 1; create(&info, 0, &made);";
+    let succeeds = "info.count = 0; create(&info, 0, &made);";
+    assert_eq!(first(fails), "instance.extension-missing");
+    assert_eq!(first(succeeds), "program.crashed");
+    // Many programs try again with fewer extensions, so the first attempt does not explain a later abort.
+    assert_eq!(first(&format!("{fails} {succeeds}")), "program.crashed");
+}

@@ -25,7 +25,7 @@ const LIBRARIES: [&str; 7] = [
 /// usable device, because the drivers then explain the failure.
 pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
     let has = |code: &codes::Row| report.dropped.iter().any(|dropped| dropped.code == code.name);
-    let asked_nothing = has(codes::PROGRAM_NO_INSTANCE);
+    let asked_nothing = has(codes::PROGRAM_NO_INSTANCE) || has_not_listed(records);
     if !has(codes::PROGRAM_FAILED) || !report.is_usable() && !asked_nothing {
         return None;
     }
@@ -57,6 +57,21 @@ pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
         },
         ..row.about("the display")
     })
+}
+
+/// Returns `true` if a program created an instance and did not list devices. Many programs open their window before they list devices.
+fn has_not_listed(records: &[&Record]) -> bool {
+    let of = |name: &'static str| {
+        let calls = records.iter().filter_map(|record| match &record.event {
+            Event::End(step) if step.step == "call" => Some(step),
+            _ => None,
+        });
+        calls.filter(move |step| step.name.starts_with(name))
+    };
+    of("vkCreateInstance")
+        .next_back()
+        .is_some_and(|step| step.failure().is_none())
+        && of("vkEnumeratePhysicalDevice").next().is_none()
 }
 
 /// A problem with a display.

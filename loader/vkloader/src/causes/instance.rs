@@ -48,11 +48,12 @@ pub(super) fn find(report: &mut Report, records: &[&Record], of_program: bool) {
         if let Some(place) = place {
             let mut failed = report.dropped.remove(place);
             compare_versions(&mut failed, report, records);
+            compare_names(&mut failed, report);
             report.dropped.insert(place, failed);
         }
         report.dropped.extend(display::missing(report, records));
         report.dropped.extend(failed_call(report, records));
-        report.dropped.extend(without_link(report));
+        report.dropped.extend(without_link(report, records));
         report.dropped.extend(display::without_dri3(report, records));
     }
 }
@@ -163,8 +164,15 @@ const LARGEST_PROGRAM: u64 = 64 << 20;
 
 /// Returns a finding for a program that opens [`LINK`], which only `vkloader` provides. Such a program does not contain the name of the
 /// library itself.
-fn without_link(report: &Report) -> Option<Dropped> {
+fn without_link(report: &Report, records: &[&Record]) -> Option<Dropped> {
     let program = Path::new(report.loader.as_ref()?.executable.as_deref()?);
+    let opened = records.iter().find_map(|record| match &record.event {
+        Event::Loaded(loaded) => loaded.opened_as.as_deref(),
+        _ => None,
+    });
+    if opened != Some(LINK) {
+        return None;
+    }
     let is_small = std::fs::metadata(program).is_ok_and(|status| status.is_file() && status.len() <= LARGEST_PROGRAM);
     let bytes = is_small.then(|| std::fs::read(program).ok()).flatten()?;
     let has = |name: &str| bytes.windows(name.len()).any(|part| part == name.as_bytes());
@@ -322,6 +330,38 @@ fn compare_versions(found: &mut Dropped, report: &Report, records: &[&Record]) {
                         program."
             .into();
         found.findings.extend(findings);
+    }
+}
+
+/// Variables with a part of the name of the only device that DXVK or vkd3d-proton may use.
+const NAMES: [&str; 2] = ["DXVK_FILTER_DEVICE_NAME", "VKD3D_FILTER_DEVICE_NAME"];
+
+/// Adds to `found`, the finding about the program's failure, a variable with which programs for Windows ignore each device.
+fn compare_names(found: &mut Dropped, report: &Report) {
+    let executable = report.loader.as_ref().and_then(|loader| loader.executable.as_deref());
+    let is_of_windows = executable.is_some_and(|path| path.contains("wine") || path.contains("Proton"));
+    for variable in NAMES {
+        let value = report.variables.get(variable).filter(|value| !value.is_empty());
+        let Some(value) = value.filter(|_| !report.devices.is_empty()) else {
+            continue;
+        };
+        if report.devices.iter().any(|device| device.name.contains(&value)) {
+            continue;
+        }
+        let names: Vec<&str> = report.devices.iter().map(|device| device.name.as_str()).collect();
+        found.findings.push(format!(
+            "{variable} is {value}, and the devices are: {}",
+            names.join(", ")
+        ));
+        // Only programs for Windows read the variable, and another finding about the program may have a remedy already.
+        if is_of_windows && found.advice == codes::PROGRAM_FAILED.remedy {
+            found.advice = format!(
+                "Programs with DXVK or vkd3d-proton ignore devices without this name. Name a device that exists: {variable}={}, or: unset \
+                 {variable}",
+                word(names[0])
+            );
+            found.variable = Some(variable.into());
+        }
     }
 }
 

@@ -78,8 +78,12 @@ impl Report {
         match self.verdict {
             Verdict::Hardware => ENDINGS.iter().filter_map(find).min_by_key(|(found, _)| follows(found)),
             Verdict::SoftwareOnly => {
-                let mut found = ENDINGS[..BEFORE_HARDWARE].iter().filter_map(find);
-                found.find(|(found, _)| !follows(found))
+                let all = || ENDINGS[..BEFORE_HARDWARE].iter().filter_map(find);
+                let failed_call = ENDINGS
+                    .iter()
+                    .find(|(row, _)| row.name == codes::PROGRAM_CALL_FAILED.name);
+                let before_crash = || all().next().map(|crash| failed_call.and_then(find).unwrap_or(crash));
+                all().find(|(found, _)| !follows(found)).or_else(before_crash)
             }
             Verdict::Nothing => {
                 let first = self.dropped.first()?;
