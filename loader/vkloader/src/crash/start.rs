@@ -3,10 +3,11 @@
 
 use crate::causes::elf;
 use crate::child::naming;
+use crate::itself;
 use crate::shell::word;
 use rustix::fs::{Access, access};
 use rustix::process::{Signal, getpid, kill_process, set_parent_process_death_signal};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -67,7 +68,9 @@ pub(super) fn failure(file: &Path) -> Option<io::Error> {
     let text = String::from_utf8_lossy(&text);
     let (number, program) = text.split_once(' ')?;
     let error = io::Error::from_raw_os_error(number.parse().ok()?);
-    let program = Path::new(program);
+    // A name without a folder stands for a file in the folders of PATH.
+    let found = itself::find(OsStr::new(program));
+    let program = found.as_deref().unwrap_or(Path::new(program));
     if error.raw_os_error() == Some(libc::ENOEXEC) && std::fs::read(program).is_ok_and(|bytes| bytes.starts_with(b"MZ"))
     {
         let words = "a program for Windows, which Wine runs: vkloader explain -- wine PROGRAM";

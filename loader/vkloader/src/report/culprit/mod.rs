@@ -301,11 +301,11 @@ impl Crashed {
             _ => String::new(),
         };
         let place = self.place();
-        // A comma or colon follows the program's name in two of the sentences below, so this code removes a comma at the end of the name.
+        // A comma or colon follows the program's name in most of the sentences below, so this code removes a comma at the end of the name.
         let before_sign = program.trim_end_matches(',');
         match self.culprit {
-            Who::Driver => format!("The driver {} crashed {program}: {signal} {place}{by}.", self.name),
-            Who::Layer => format!("The layer {} crashed {program}: {signal} {place}{by}.", self.name),
+            Who::Driver => format!("The driver {} crashed {before_sign}: {signal} {place}{by}.", self.name),
+            Who::Layer => format!("The layer {} crashed {before_sign}: {signal} {place}{by}.", self.name),
             Who::Program => format!("No driver or layer crashed {before_sign}, but its own code: {signal} {place}."),
             Who::Outside => format!(
                 "Another process ({}) ended {program} by {signal}.",
