@@ -123,13 +123,19 @@ impl Key {
     pub const fn with(self, kind: u32) -> Self {
         Self { kind, ..self }
     }
+
+    /// Returns the key as one number. These numbers have the order of the keys, and are faster to compare.
+    const fn number(self) -> u128 {
+        let device_and_query = (self.device as u128) << 16 | self.query as u128;
+        device_and_query << 64 | (self.index as u128) << 32 | self.kind as u128
+    }
 }
 
 /// A valid record.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
     bytes: &'a [u8],
-    rows: &'a [u8],
+    rows: &'a [[u8; ROW]],
     devices: u16,
 }
 
@@ -149,7 +155,7 @@ impl<'a> Record<'a> {
             && number(bytes, 12)? == 0
             && devices <= MOST_DEVICES
             && bytes.len() <= MOST_BYTES * (usize::from(devices) + 1);
-        let rows = bytes.get(HEAD..HEAD.checked_add(rows.checked_mul(ROW)?)?)?;
+        let (rows, _) = bytes.get(HEAD..HEAD.checked_add(rows.checked_mul(ROW)?)?)?.as_chunks();
         is_one.then_some(Self { bytes, rows, devices })
     }
 
@@ -160,7 +166,7 @@ impl<'a> Record<'a> {
 
     /// Returns the number of rows.
     pub fn len(self) -> usize {
-        self.rows.len() / ROW
+        self.rows.len()
     }
 
     /// Returns `true` if the record has no rows.
@@ -170,27 +176,18 @@ impl<'a> Record<'a> {
 
     /// Returns the key and the value of a row.
     pub fn row(self, place: usize) -> Option<(Key, &'a [u8])> {
-        let start = place.checked_mul(ROW)?;
-        let row = self.rows.get(start..start.checked_add(ROW)?)?;
-        let key = key_of(row)?;
+        let row = self.rows.get(place)?;
         let from = usize::try_from(number(row, 12)?).ok()?;
         let length = usize::try_from(number(row, 16)?).ok()?;
-        Some((key, self.bytes.get(from..from.checked_add(length)?)?))
+        Some((key_of(row), self.bytes.get(from..from.checked_add(length)?)?))
     }
 
     /// Returns the index and the value of the row with a key.
     pub fn find(self, key: Key) -> Option<(usize, &'a [u8])> {
-        let (mut low, mut high) = (0, self.len());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            let (found, value) = self.row(middle)?;
-            match found.cmp(&key) {
-                core::cmp::Ordering::Equal => return Some((middle, value)),
-                core::cmp::Ordering::Less => low = middle + 1,
-                core::cmp::Ordering::Greater => high = middle,
-            }
-        }
-        None
+        let wanted = key.number();
+        let place = self.rows.partition_point(|row| key_of(row).number() < wanted);
+        let (found, value) = self.row(place)?;
+        (found == key).then_some((place, value))
     }
 
     /// Returns the row's index and the recorded bytes of a structure. Returns `None` for an answer whose size differs from the size of the
@@ -218,12 +215,15 @@ impl<'a> Record<'a> {
     /// Returns `true` if the driver's instance found a command, `false` if it did not, and `None` if the record has no answer. Calls `asks`
     /// for a command that only some extensions make available.
     pub fn has_command(self, minor: u32, row: u16, asks: impl FnOnce() -> Option<bool>) -> Option<bool> {
-        let minor = minor.min(VERSIONS - 1);
-        let bit = |all: u32| {
-            let (_, bits) = self.find(Key::of(DRIVER, Query::Commands).at(minor * 2 + all))?;
-            Some(bits.get(usize::from(row / 8))? & (1 << (row % 8)) != 0)
-        };
-        match (bit(0)?, bit(1)?) {
+        let of_none = Key::of(DRIVER, Query::Commands).at(minor.min(VERSIONS - 1) * 2);
+        let (place, none) = self.find(of_none)?;
+        // The two rows of a version are next to each other.
+        let (of_all, all) = self.row(place + 1)?;
+        if of_all != of_none.at(of_none.index + 1) {
+            return None;
+        }
+        let bit = |bits: &[u8]| Some(bits.get(usize::from(row / 8))? & (1 << (row % 8)) != 0);
+        match (bit(none)?, bit(all)?) {
             (true, true) => Some(true),
             (false, false) => Some(false),
             (false, true) => asks(),
@@ -246,7 +246,14 @@ impl<'a> Iterator for Extensions<'a> {
         self.0 = self.0.get(end..)?;
         Some((name, version))
     }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let count = Self(self.0).fold(0, |count, _| count + 1);
+        (count, Some(count))
+    }
 }
+
+impl ExactSizeIterator for Extensions<'_> {}
 
 /// Reads a number of four bytes.
 pub fn number(bytes: &[u8], at: usize) -> Option<u32> {
@@ -259,13 +266,13 @@ fn short(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_le_bytes(two.try_into().ok()?))
 }
 
-fn key_of(row: &[u8]) -> Option<Key> {
-    Some(Key {
-        device: short(row, 0)?,
-        query: short(row, 2)?,
-        index: number(row, 4)?,
-        kind: number(row, 8)?,
-    })
+const fn key_of(row: &[u8; ROW]) -> Key {
+    Key {
+        device: u16::from_le_bytes([row[0], row[1]]),
+        query: u16::from_le_bytes([row[2], row[3]]),
+        index: u32::from_le_bytes([row[4], row[5], row[6], row[7]]),
+        kind: u32::from_le_bytes([row[8], row[9], row[10], row[11]]),
+    }
 }
 
 /// Returns a checksum that detects accidental changes of any byte. Deliberate changes need not be detected, because only the owner can

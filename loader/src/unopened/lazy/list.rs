@@ -5,7 +5,7 @@ use super::open::Opened;
 use super::stubs::pass_on;
 use super::{Device, Sleeper};
 use crate::alloc::{HostVec, ReservedNode};
-use crate::ffi::{self, TwoCall};
+use crate::ffi::TwoCall;
 use crate::generated::lookup::row;
 use crate::generated::types::{
     VkExtensionProperties, VkPhysicalDeviceGroupProperties, VkPhysicalDeviceToolProperties, VkQueueFamilyProperties,
@@ -186,12 +186,9 @@ pub(super) unsafe extern "system" fn vkEnumerateDeviceExtensionProperties(
     }
     // The driver answers if another thread has opened it meanwhile.
     if let Some((_, value)) = found.filter(|_| object.record().is_some()) {
-        let all = Extensions(value).map(|(name, version)| recorded::extension(name, version));
-        return match HostVec::try_from_iter(all, sleeper.allocator) {
-            // SAFETY: the caller promises a writable number, and an array that is null or has room for `*count` elements.
-            Ok(all) => unsafe { ffi::write_all(count, array, &all) },
-            Err(error) => error.into(),
-        };
+        // SAFETY: the caller promises a writable number, and an array that is null or has room for `*count` elements.
+        let call = unsafe { TwoCall::new(count, array) };
+        return call.answer(Extensions(value).map(|(name, version)| recorded::extension(name, version)));
     }
     // SAFETY: the caller promises valid parameters of this command.
     unsafe { pass_on!(vkEnumerateDeviceExtensionProperties(device, layer, count, array)) }
