@@ -120,6 +120,13 @@ impl Opening {
         found.map_or(("", ""), |(_, word, words)| (word, words))
     }
 
+    /// Returns `true` for the word of a reason that depends on the create info of an instance. The loader then has already listed the
+    /// devices from the record.
+    pub fn follows_listing(word: &str) -> bool {
+        let late = [Self::AllocationCallbacks, Self::Chain, Self::Profile];
+        late.into_iter().any(|reason| reason.words().0 == word)
+    }
+
     /// Returns the words of a message for the word that stands for a reason in a trace.
     pub fn of_word(word: &str) -> Option<&'static str> {
         let found = Self::ALL.iter().find(|(_, known, _)| *known == word);

@@ -2,7 +2,7 @@
 
 use super::decided::{Decided, Manifests, busiest};
 use super::{
-    Catalogued, Device, Driver, Dropped, Loader, Report, Slow, Verdict, calls, codes, culprit, devices, ended, layers,
+    Device, Driver, Dropped, Loader, Report, Slow, Verdict, calls, catalogued, codes, culprit, devices, ended, layers,
     rank,
 };
 use crate::causes::Limits;
@@ -10,7 +10,6 @@ use crate::child::Finished;
 use crate::events::{Event, Record, TracedDecision};
 use crate::variables::Variables;
 use crate::{installed, names, probe};
-use catalogue::Opening;
 use reasons::Code;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -49,7 +48,7 @@ pub(crate) fn build(finished: &Finished, received: Received<'_>) -> Report {
         errors: calls::errors(&records),
         printed: calls::printed(&records),
         slow: slow(&records),
-        catalogue: catalogue(&records),
+        catalogue: catalogued::of(&records),
         searched: searched(&records),
         kept: kept(&records),
         variables: Variables::of(finished),
@@ -271,68 +270,6 @@ fn kept(records: &[&Record]) -> Vec<String> {
         _ => None,
     });
     names.collect()
-}
-
-/// Sentence about a driver that is listed from its record.
-const LISTED: &str = "Its devices are listed from the record, and it is not opened before a program needs more.";
-
-/// Returns the sentence about a driver that was opened although a policy keeps drivers closed.
-fn opened_at_once(one: &crate::events::Catalogued) -> Option<Catalogued> {
-    let words = Opening::of_word(one.opened.as_deref()?)?;
-    let name = one.name.as_deref().unwrap_or_default();
-    let name = if name.is_empty() {
-        String::new()
-    } else {
-        format!(" ({name})")
-    };
-    Some(Catalogued {
-        library: one.library.clone(),
-        what: format!("It is opened at once in spite of the policy: {words}{name}."),
-    })
-}
-
-fn catalogue(records: &[&Record]) -> Vec<Catalogued> {
-    let mut found = Vec::new();
-    for record in records {
-        let Event::Catalogue(one) = &record.event else { continue };
-        if let Some(opened) = opened_at_once(one) {
-            // Removes the earlier sentence `LISTED` about this driver. The loader may have listed the driver from its record before the
-            // loader knew the instance's create info.
-            found.retain(|known: &Catalogued| known.library != opened.library || known.what != LISTED);
-            found.push(opened);
-            continue;
-        }
-        let what = match (one.used.as_str(), one.doubt.as_deref()) {
-            ("extensions", _) => "It was not opened for its extensions: they are in the driver catalogue.",
-            ("devices", _) => LISTED,
-            (_, Some("library")) => {
-                "Its entry is ignored, because one of its files has changed: run vkloader catalogue update."
-            }
-            (_, Some("unreadable")) => {
-                "Its entry is ignored, because the program may not read or execute one of its files."
-            }
-            (_, Some("shadowed")) => {
-                "Its entry is ignored, because the dynamic linker would load another library for it in this program."
-            }
-            (_, Some("unknown")) => "Its entry does not list its files: run vkloader catalogue update.",
-            (_, Some("times")) => {
-                "Its entry is ignored, because one of its files is in an image whose file times prove nothing."
-            }
-            (_, Some("linker-cache")) => {
-                "Its entry is ignored, because the dynamic linker's cache has changed: run vkloader catalogue update."
-            }
-            (_, Some("differs")) => "It answers something else than its entry: run vkloader catalogue update.",
-            _ => continue,
-        };
-        let one = Catalogued {
-            library: one.library.clone(),
-            what: what.into(),
-        };
-        if !found.contains(&one) {
-            found.push(one);
-        }
-    }
-    found
 }
 
 /// Returns one finding for each manifest, library, layer or device that the library dropped.

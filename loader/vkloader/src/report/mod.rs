@@ -2,6 +2,7 @@
 
 mod build;
 mod calls;
+mod catalogued;
 pub(crate) mod codes;
 mod culprit;
 mod decided;
