@@ -34,8 +34,12 @@ const BITS: usize = 512;
 
 /// Bit table of the first three letters of all names in [`KNOWN`] and [`OTHERS`]. The table rules out most variables without a search.
 const BEGINNINGS: [u64; BITS / 64] = beginnings(&[KNOWN, OTHERS]);
-/// Bit table of the first three letters of all names in [`KNOWN`] and [`UNPROVEN`].
-const OF_RECORDS: [u64; BITS / 64] = beginnings(&[KNOWN, UNPROVEN]);
+
+/// Number of bits in [`LISTED`].
+const NAME_BITS: usize = 4096;
+
+/// Bit table with two bits for each name in [`TABLE`]. Programs have dozens of variables, and the table rules out most of them without a search.
+const LISTED: [u64; NAME_BITS / 64] = listed();
 
 /// Lists that are computed from the table.
 #[derive(Clone, Copy)]
@@ -51,22 +55,24 @@ fn has(list: &'static [u8], name: &[u8]) -> bool {
     words(list).any(|known| known == name)
 }
 
+/// Returns `false` for most names that [`TABLE`] does not contain, and `true` for all others.
+fn may_be_listed(name: &[u8]) -> bool {
+    let [(word, bit), (other_word, other_bit)] = places(name, (0, name.len()));
+    LISTED[word] & bit != 0 && LISTED[other_word] & other_bit != 0
+}
+
 /// Returns `true` if a variable that is irrelevant for a catalogue ([`matters`]) may change the record of a driver's devices. The trials
 /// that produced `variables.txt` compared catalogues, which contain fewer answers than records. Only variables for shader caches, and
 /// documented variables, are assumed to change no record.
 pub fn may_change_records(name: &[u8], value: &[u8]) -> bool {
-    let Some(letters) = name.first_chunk() else {
-        return false;
-    };
-    let (word, bit) = place(*letters);
     let is_documented = || name.starts_with(b"__") || name.windows(6).any(|part| part == b"_CACHE");
     let was_tried = || has(HARMLESS, name) || value.is_empty() && has(HARMLESS_EMPTY, name);
-    OF_RECORDS[word] & bit != 0 && !is_documented() && (has(UNPROVEN, name) || was_tried())
+    may_be_listed(name) && (has(UNPROVEN, name) || was_tried()) && !is_documented()
 }
 
 /// Returns `true` if the variable `name` with the value `value` may change the recorded answers of drivers.
 pub fn matters(name: &[u8], value: &[u8]) -> bool {
-    let has = |list: &'static [u8]| has(list, name);
+    let has = |list: &'static [u8]| may_be_listed(name) && has(list, name);
     let begins = |known: &[u8]| {
         if known.ends_with(b"_") {
             name.get(..known.len())
@@ -105,6 +111,31 @@ const fn beginnings(mut lists: &[&[u8]]) -> [u64; BITS / 64] {
             at += 1;
         }
         lists = rest;
+    }
+    bits
+}
+
+/// Returns the two bits in [`LISTED`] for the name at this part of a text, each with the index of its word.
+const fn places(text: &[u8], (begin, end): (usize, usize)) -> [(usize, u64); 2] {
+    let (mut hash, mut at) = (0_u64, begin);
+    while at < end {
+        hash = (hash ^ text[at] as u64).wrapping_mul(0x0000_0100_0000_01B3);
+        at += 1;
+    }
+    let (one, other) = (hash as usize % NAME_BITS, (hash >> 32) as usize % NAME_BITS);
+    [(one / 64, 1 << (one % 64)), (other / 64, 1 << (other % 64))]
+}
+
+const fn listed() -> [u64; NAME_BITS / 64] {
+    let (mut at, mut bits) = (0, [0; NAME_BITS / 64]);
+    while at < TABLE.len() {
+        let line = line(at);
+        if line.is_row {
+            let [(word, bit), (other_word, other_bit)] = places(TABLE, line.columns[0]);
+            bits[word] |= bit;
+            bits[other_word] |= other_bit;
+        }
+        at = line.next;
     }
     bits
 }
@@ -271,6 +302,7 @@ mod tests {
             ("vk_require_astc", "true", true),
             ("DRI_PRIME", "", true),
             ("DRI_PRIME", "1", false),
+            ("DRAW_USE_LLVM", "", true),
             ("MESA_SHADER_CACHE_DIR", "/tmp", false),
             ("__GL_SHADER_DISK_CACHE", "1", false),
             ("PATH", "/", false),
@@ -301,6 +333,9 @@ mod tests {
             .filter(|line| !line.starts_with('#'))
             .map(|line| line.split('\t').collect())
             .collect();
+        for list in [HARMLESS, HARMLESS_EMPTY, OTHERS, UNPROVEN] {
+            assert!(words(list).iter().all(|name| may_be_listed(name.as_bytes())));
+        }
         for (index, row) in rows.iter().enumerate() {
             let [name, changes, empty, seen] = row[..] else {
                 panic!("{row:?}");
