@@ -168,17 +168,27 @@ impl Closed {
         let key = Key::of(DRIVER, Query::Names);
         let record = self.record().ok_or(Opening::Profile)?;
         let (_, lines) = record.find(key).ok_or(Opening::Profile)?;
-        let check = |name: &[u8]| {
-            if ::record::mentions(lines, name) {
+        let mut room = [0; 4096];
+        let executable = file_of(os::running_executable(&mut room).ok_or(Opening::Profile)?);
+        let mut line;
+        let started = match os::first_argument() {
+            Some(started) => started,
+            None => {
+                line = [0; 4096];
+                let arguments = read_line(c"/proc/self/cmdline", &mut line).ok_or(Opening::Profile)?;
+                arguments.split(|&byte| byte == 0).next().unwrap_or_default()
+            }
+        };
+        let [application, engine] = names;
+        let names = [application, engine, executable, file_of(started)];
+        for (place, name) in names.into_iter().enumerate() {
+            // Most programs have no name for Vulkan, and were started by the name of their executable.
+            let is_new = !name.is_empty() && !names.iter().take(place).any(|earlier| *earlier == name);
+            if is_new && ::record::mentions(lines, name) {
                 return Err(Needed::of(Opening::Profile, name));
             }
-            Ok(())
-        };
-        names.into_iter().try_for_each(check)?;
-        let mut room = [0; 4096];
-        check(file_of(os::running_executable(&mut room).ok_or(Opening::Profile)?))?;
-        let line = read_line(c"/proc/self/cmdline", &mut room).ok_or(Opening::Profile)?;
-        check(file_of(line.split(|&byte| byte == 0).next().unwrap_or_default()))
+        }
+        Ok(())
     }
 }
 

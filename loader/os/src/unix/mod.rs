@@ -63,7 +63,7 @@ pub use stamp::Stamp;
 #[cfg(target_os = "linux")]
 use stamp::{is_local, may_execute};
 #[cfg(target_os = "linux")]
-pub use start::{first_variables, is_started_by_linker};
+pub use start::{first_argument, first_variables, is_started_by_linker};
 pub use status::Status;
 pub use thread::{current_process, current_thread};
 pub use time::{now, since_start};

@@ -35,6 +35,20 @@ pub fn is_started_by_linker() -> bool {
 /// overwritten this memory since. Returns `None` if the memory cannot be found: with a C library other than GNU's, or after the program has
 /// changed its arguments.
 pub fn first_variables() -> Option<&'static [u8]> {
+    let (arguments, rest) = texts()?;
+    let variables = rest.get(arguments.len()..)?;
+    variables.last().is_none_or(|&last| last == 0).then_some(variables)
+}
+
+/// Returns the name by which the program was started, from the memory that [`first_variables`] reads. Returns `None` in the same cases, and
+/// if the program was started without a name.
+pub fn first_argument() -> Option<&'static [u8]> {
+    let (arguments, _) = texts()?;
+    CStr::from_bytes_until_nul(arguments).ok().map(CStr::to_bytes)
+}
+
+/// Returns the texts of the arguments, and the same texts with those of the variables.
+fn texts() -> Option<(&'static [u8], &'static [u8])> {
     let end = auxiliary(AT_EXECFN)? as usize;
     // SAFETY: the name is a terminated string.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__libc_stack_end".as_ptr()) };
@@ -49,16 +63,17 @@ pub fn first_variables() -> Option<&'static [u8]> {
     }
     // SAFETY: the kernel put this many pointers after the number, all of them below `end`.
     let arguments = unsafe { core::slice::from_raw_parts(begin.add(1).cast::<*const c_char>(), count) };
-    let first = end_of(arguments, begin.addr()..end)?;
-    let pointer = begin.with_addr(first).cast::<u8>();
-    // SAFETY: the range from `first` to `end` is part of the first thread's stack, which stays mapped, because this stack never shrinks.
-    let variables = unsafe { core::slice::from_raw_parts(pointer, end - first) };
-    variables.last().is_none_or(|&last| last == 0).then_some(variables)
+    let place = place_of(arguments, begin.addr()..end)?;
+    let pointer = begin.with_addr(place.start).cast::<u8>();
+    // SAFETY: the range from `place.start` to `end` is part of the first thread's stack, which stays mapped, because this stack never
+    // shrinks.
+    let all = unsafe { core::slice::from_raw_parts(pointer, end - place.start) };
+    Some((all.get(..place.len())?, all))
 }
 
-/// Returns the address after the texts of the arguments in the stack. Returns `None` if the texts do not follow each other, because the
-/// program has changed the texts or the pointers to them.
-fn end_of(arguments: &[*const c_char], stack: Range<usize>) -> Option<usize> {
+/// Returns the addresses of the texts of the arguments in the stack. Returns `None` if there is no argument, or if the texts do not follow
+/// each other, because the program has changed the texts or the pointers to them.
+fn place_of(arguments: &[*const c_char], stack: Range<usize>) -> Option<Range<usize>> {
     let (mut first, mut last, mut size) = (usize::MAX, 0, 0);
     for text in arguments {
         if !stack.contains(&text.addr()) {
@@ -73,7 +88,7 @@ fn end_of(arguments: &[*const c_char], stack: Range<usize>) -> Option<usize> {
         first = first.min(text.addr());
         last = last.max(text.addr() + length);
     }
-    (last <= stack.end && last.checked_sub(first) == Some(size)).then_some(last)
+    (last <= stack.end && last.checked_sub(first) == Some(size)).then_some(first..last)
 }
 
 #[cfg(all(test, target_env = "gnu"))]
@@ -87,5 +102,7 @@ mod tests {
         // SAFETY: no other test reads or changes this variable.
         unsafe { std::env::set_var("VKL_LATER_VARIABLE", "1") };
         assert_eq!(first_variables().unwrap(), known);
+        let arguments = std::fs::read("/proc/self/cmdline").unwrap();
+        assert_eq!(first_argument(), arguments.split(|byte| *byte == 0).next());
     }
 }
