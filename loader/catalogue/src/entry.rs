@@ -166,13 +166,13 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
         }
     }
 
-    /// Returns the written form of the machine's [`Fingerprint`](crate::Fingerprint).
-    pub fn fingerprint(self) -> &'a [u8] {
-        self.machine.member_text("fingerprint").unwrap_or_default()
+    /// Returns a recorded text about the machine; empty if there is no text of this name.
+    pub(crate) fn of_machine(self, name: &str) -> &'a [u8] {
+        self.machine.member_text(name).unwrap_or_default()
     }
 
     /// Returns the PCI addresses of the recorded graphics cards.
-    pub fn cards(self) -> impl Iterator<Item = &'a [u8]> {
+    pub(crate) fn cards(self) -> impl Iterator<Item = &'a [u8]> {
         let all = self.machine.few("cards", MOST_CARDS).into_iter().flatten();
         all.filter_map(|card| card.member_text("address"))
     }

@@ -1,6 +1,7 @@
 //! A checksum of the devices that the kernel lists.
 
 use crate::written::is_hexadecimal;
+use crate::{Catalogue, Json};
 use core::fmt;
 
 /// View of the machine. Paths are absolute; a method does nothing for a path that does not exist.
@@ -23,6 +24,10 @@ const DRI: &[u8] = b"/dev/dri";
 /// Folder with the addresses of PCI devices.
 const PCI: &[u8] = b"/sys/bus/pci/devices";
 
+/// File with a random text that the kernel chooses when the machine boots.
+const BOOT: &[u8] = b"/proc/sys/kernel/random/boot_id";
+/// File with the kernel's version.
+const KERNEL: &[u8] = b"/proc/sys/kernel/osrelease";
 /// File with the model and the features of the processor, on which the answers of software drivers depend.
 const PROCESSOR: &[u8] = b"/sys/devices/system/cpu/modalias";
 
@@ -41,6 +46,11 @@ pub(crate) fn sleeps(look: &impl Look, place: &[u8]) -> bool {
     sleeps
 }
 
+/// Passes the text that the kernel chose when the machine booted to `take`, without the end of the line.
+pub fn boot_text(look: &impl Look, take: &mut dyn FnMut(&[u8])) {
+    look.text(BOOT, &mut |text| take(text.trim_ascii()));
+}
+
 /// Checksum of the kernel and the devices of a machine. The checksum does not depend on the order of the devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fingerprint(u64);
@@ -50,9 +60,12 @@ impl Fingerprint {
     /// addresses in use. Includes the kernel drivers of the graphics cards at the addresses `cards`. Does not open files that could wake a
     /// device.
     pub fn of<'c>(look: &impl Look, cards: impl Iterator<Item = &'c [u8]>) -> Self {
+        Self::of_devices(look, cards).with_system(look)
+    }
+
+    /// Returns the checksum without the kernel's version and the processor.
+    pub fn of_devices<'c>(look: &impl Look, cards: impl Iterator<Item = &'c [u8]>) -> Self {
         let mut found = Self(0);
-        look.text(b"/proc/sys/kernel/osrelease", &mut |text| found.add(b"kernel", text));
-        look.text(PROCESSOR, &mut |text| found.add(b"processor", text));
         look.names(DRI, &mut |name| found.node(look, name));
         for node in NODES.split(|&byte| byte == b' ') {
             if look.exists(node) {
@@ -65,6 +78,13 @@ impl Fingerprint {
             found.device(look, PCI, card, b"");
         }
         found
+    }
+
+    /// Adds the kernel's version and the processor.
+    pub(crate) fn with_system(mut self, look: &impl Look) -> Self {
+        look.text(KERNEL, &mut |text| self.add(b"kernel", text));
+        look.text(PROCESSOR, &mut |text| self.add(b"processor", text));
+        self
     }
 
     fn node(&mut self, look: &impl Look, name: &[u8]) {
@@ -110,6 +130,23 @@ impl Fingerprint {
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.0)
+    }
+}
+
+impl<'a, J: Json<'a>> Catalogue<'a, J> {
+    /// Returns `true` if the machine's [`Fingerprint`] is the recorded one. Until the next boot, the kernel's version and the processor stay
+    /// the same. They are not read, because the kernel takes long to list the features of a processor.
+    pub fn is_of_machine(self, look: &impl Look) -> bool {
+        let mut is_same_boot = false;
+        boot_text(look, &mut |text| {
+            is_same_boot = !text.is_empty() && text == self.of_machine("boot")
+        });
+        let devices = Fingerprint::of_devices(look, self.cards());
+        if is_same_boot {
+            devices.is_written(self.of_machine("devices"))
+        } else {
+            devices.with_system(look).is_written(self.of_machine("fingerprint"))
+        }
     }
 }
 
@@ -166,6 +203,8 @@ impl<const ROOM: usize> Path<ROOM> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::{read, with};
+    use serde_json::json;
     use std::collections::BTreeMap;
 
     /// An imitated machine: the content of each path. Folders exist implicitly.
@@ -268,6 +307,37 @@ mod tests {
     fn fingerprints_of_earlier_loaders_stay_valid() {
         let machine = Machine::default().with("/proc/sys/kernel/osrelease", "6.1.0\n");
         assert_eq!(format!("{}", machine.fingerprint()), "1886a90cde0ec834");
+    }
+
+    #[test]
+    fn kernel_and_processor_are_compared_after_a_boot() {
+        let [boot, kernel, processor] = [BOOT, KERNEL, PROCESSOR].map(|path| str::from_utf8(path).unwrap());
+        let machine = Machine::default()
+            .with(boot, "one\n")
+            .with(kernel, "6.1.0\n")
+            .with(processor, "a\n");
+        let devices = Fingerprint::of_devices(&machine, core::iter::empty()).to_string();
+        let fingerprint = Fingerprint::of(&machine, core::iter::empty()).to_string();
+        let known = json!({"boot": "one", "devices": devices, "fingerprint": fingerprint, "cards": []});
+        let known = with("/machine", known);
+        let is_same = |machine: &Machine| read(&known).unwrap().is_of_machine(machine);
+        assert!(is_same(&machine) && is_same(&machine.with(boot, "two\n")));
+        for (path, content) in [(kernel, "6.2.0\n"), (processor, "b\n")] {
+            let other = machine.with(path, content);
+            assert!(is_same(&other), "{path} is not read before the next boot");
+            assert!(
+                !is_same(&other.with(boot, "two\n")) && !is_same(&other.with(boot, "")),
+                "{path}"
+            );
+        }
+        let more = machine.with("/dev/nvidiactl", "");
+        assert!(!is_same(&more) && !is_same(&more.with(boot, "two\n")));
+        // A catalogue of devices that changed during the update has none of the texts.
+        let known = with(
+            "/machine",
+            json!({"boot": "", "devices": devices, "fingerprint": "", "cards": []}),
+        );
+        assert!(!read(&known).unwrap().is_of_machine(&machine.with(boot, "")));
     }
 
     #[test]

@@ -77,7 +77,6 @@ fn members_are_found() {
     let document = document();
     let catalogue = read(&document).unwrap();
     assert_eq!(catalogue.made(), 1_764_000_000);
-    assert_eq!(catalogue.fingerprint(), b"0123456789abcdef");
     assert!(catalogue.cards().eq([&b"0000:01:00.0"[..]]));
     let entry = catalogue.entries().next().unwrap();
     assert_eq!(

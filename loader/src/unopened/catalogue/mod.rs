@@ -23,7 +23,7 @@ pub(super) use sight::variable_of_records;
 use super::{Answer, BeforeOpening, ClosedDrivers, Purpose, Reserve, StandIns as _, Wishes};
 use crate::ffi::{self, set_fixed_text};
 use crate::generated::types::{VkExtensionProperties, VkPhysicalDeviceProperties, VkResult};
-use ::catalogue::{Doubt, Entry, Extension, Fingerprint, Identity, Outcome, Usability};
+use ::catalogue::{Doubt, Entry, Extension, Identity, Outcome, Usability};
 use core::cell::{Cell, OnceCell};
 use discovery::env::Environment;
 use discovery::journal::reason::{Asked, CatalogueReason};
@@ -158,9 +158,7 @@ impl KnownDrivers {
         let same = self
             .file()
             .and_then(|loaded| loaded.catalogue())
-            .is_some_and(|catalogue| {
-                Fingerprint::of(&sight::Kernel, catalogue.cards()).is_written(catalogue.fingerprint())
-            });
+            .is_some_and(|catalogue| catalogue.is_of_machine(&sight::Kernel));
         self.same_machine.set(Some(same));
         same
     }

@@ -39,9 +39,10 @@ pub(super) struct Catalogue {
 }
 
 impl Catalogue {
-    /// Clears the checksum that identifies the machine's devices. Called if devices changed while drivers were asked.
+    /// Clears the facts that identify the machine's devices. Called if devices changed while drivers were asked.
     pub(super) fn forget_machine(&mut self) {
         self.machine.fingerprint.clear();
+        self.machine.boot.clear();
     }
 
     /// Adds a driver and the files that it depends on. Returns `false`, and adds nothing, if the table would then have too many files,
@@ -111,6 +112,12 @@ pub(super) struct Variable {
 pub(super) struct Machine {
     /// Checksum of all facts that the library compares.
     pub(super) fingerprint: String,
+    /// Text that the kernel chose when the machine booted.
+    #[serde(default)]
+    pub(super) boot: String,
+    /// Checksum of the facts that may change before the machine boots again.
+    #[serde(default)]
+    pub(super) devices: String,
     pub(super) kernel: String,
     pub(super) nodes: Vec<Node>,
     pub(super) cards: Vec<Card>,

@@ -30,14 +30,25 @@ pub(super) struct Machine {
     pub(super) record: file::Machine,
 }
 
+impl file::Machine {
+    /// Returns `true` if the kernel, the processor and the devices are the same. The machine may have booted in between.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        let has_same_lists = (&self.nodes, &self.cards) == (&other.nodes, &other.cards);
+        has_same_lists && (&self.fingerprint, &self.kernel) == (&other.fingerprint, &other.kernel)
+    }
+}
+
 impl Machine {
     /// Reads the kernel's lists below the folder `root`.
     pub(super) fn observe(root: &Path) -> Self {
         let cards = cards(root);
-        let addresses = cards.iter().map(|card| card.address.as_bytes());
-        let fingerprint = Fingerprint::of(&Root(root), addresses).to_string();
+        let addresses = || cards.iter().map(|card| card.address.as_bytes());
+        let mut boot = String::new();
+        catalogue::boot_text(&Root(root), &mut |text| boot = String::from_utf8_lossy(text).into());
         let record = file::Machine {
-            fingerprint,
+            fingerprint: Fingerprint::of(&Root(root), addresses()).to_string(),
+            boot,
+            devices: Fingerprint::of_devices(&Root(root), addresses()).to_string(),
             kernel: text(&root.join("proc/sys/kernel/osrelease")),
             nodes: nodes(root),
             cards,

@@ -213,7 +213,7 @@ pub(super) fn differences(known: &Catalogue, found: &Catalogue) -> Vec<String> {
     if known.loader != found.loader {
         all.push(format!("the loader is {} and not {}", found.loader, known.loader));
     }
-    if known.machine != found.machine {
+    if !known.machine.is_like(&found.machine) {
         all.push("the devices or the kernel have changed".into());
     }
     for driver in &found.drivers {
