@@ -53,6 +53,8 @@ class Case:
     alone: tuple = ("opened", "asked")
     # `True` if the process has the variables that a launcher of games sets.
     launched: bool = False
+    # `True` to run without the implicit layers of the machine, whose libraries every loader opens for an instance.
+    bare: bool = False
 
 
 QUERY = Case("first extension query", ("extensions",), ("extensions",), (KHRONOS, OURS, KNOWN))
@@ -65,10 +67,11 @@ AGAIN = Case("the same again, after destroying it", PROBES[0], ("again",), *PROB
 BOTH = Case("destroy, and the same again", PROBES[0], ("destroy", "again"), *PROBES[1:])
 DESCRIBED = (KHRONOS, OURS, KNOWN, LAZY), (WARM,)
 LOOK = Case("query, create, describe each device, destroy", ("look",), ("looked",), *DESCRIBED)
-USE = Case("the same, with a logical device of each", ("use",), ("used",), *DESCRIBED)
-CASES = (QUERY, LAUNCHED, CREATION, COMPUTED, AGAIN, BOTH, LOOK, USE)
+BARE = replace(LOOK, title="the same without implicit layers", bare=True)
+USE = Case("the same with layers and a logical device of each", ("use",), ("used",), *DESCRIBED)
+CASES = (QUERY, LAUNCHED, CREATION, COMPUTED, AGAIN, BOTH, LOOK, BARE, USE)
 # Cases for which the bench counts system calls.
-COUNTED = (QUERY, LAUNCHED, CREATION, BOTH, LOOK, USE)
+COUNTED = (QUERY, LAUNCHED, CREATION, BOTH, LOOK, BARE, USE)
 
 
 @dataclass
@@ -229,10 +232,11 @@ class Machine:
         """Returns the folder for caches of a scene."""
         return self.caches if scene == INSTALLED else self.scratch / "caches-of-many"
 
-    def environment(self, column, scene=INSTALLED, launched=False):
-        """Returns the variables of a column, without those of the scene."""
+    def environment(self, column, scene=INSTALLED, case=QUERY):
+        """Returns the variables of a column and a case, without those of the scene."""
         known = {"VK_LOADER_CATALOGUE": "on", "XDG_CACHE_HOME": str(self.caches_of(scene))}
-        launcher = self.launcher if launched else {}
+        launcher = self.launcher if case.launched else {}
+        layers = {"VK_LOADER_LAYERS_DISABLE": "~implicit~"} if case.bare else {}
         architecture = ARCHITECTURE.get(os.uname().machine, os.uname().machine)
         is_made = os.path.exists(f"/var/cache/vulkan-loader/catalogue-{architecture}.bin")
         variables = {
@@ -242,7 +246,7 @@ class Machine:
             KEPT: {**known, "VK_LOADER_DRIVER_POLICY": "keep-open"},
             LAZY: {**known, "VK_LOADER_DRIVER_POLICY": "lazy"},
         }.get(column, {})
-        return {**variables, **launcher}
+        return {**variables, **launcher, **layers}
 
     def library(self, column):
         """Returns the library of a column."""
@@ -251,7 +255,7 @@ class Machine:
     def run(self, column, cases, drivers):
         """Runs one process for cases with the same steps, and returns the milliseconds of each case."""
         what = alone(drivers) if column == ALONE else visit(cases[0].steps)
-        variables = self.environment(column, launched=cases[0].launched)
+        variables = self.environment(column, case=cases[0])
         found = self.bench.clock(self.library(column), what, 1, variables)
         for case in cases:
             labels = case.alone if column == ALONE else case.labels
@@ -259,7 +263,7 @@ class Machine:
 
     def calls(self, column, case):
         """Returns the system calls of a process."""
-        variables = self.environment(column, launched=case.launched)
+        variables = self.environment(column, case=case)
         return self.counted(self.library(column), case, variables)
 
     def counted(self, library, case, variables):
@@ -333,7 +337,7 @@ def measure(bench, libraries, program, scratch, everything=False):
     for files in (WARM, COLD):
         for number in range(PROCESSES[files]):
             progress(f"installed drivers, {files}, process {number + 1}/{PROCESSES[files]} of each")
-            for cases in ((QUERY,), (LAUNCHED,), (CREATION, COMPUTED), (AGAIN, BOTH), (LOOK,), (USE,)):
+            for cases in ((QUERY,), (LAUNCHED,), (CREATION, COMPUTED), (AGAIN, BOTH), (LOOK,), (BARE,), (USE,)):
                 columns = cases[0].columns if files in cases[0].files else ()
                 for column in columns[:: 1 if number % 2 == 0 else -1]:
                     if files == COLD:
