@@ -25,7 +25,8 @@ pub fn raise_priority() {
     let _ = rustix::process::setpriority_process(None, NICE);
     // Linux may divide the processor between sessions, regardless of the priorities of their processes. A session also has a priority. A
     // process that does not lead its session shares the session with other programs, whose priority does not change.
-    if rustix::process::getsid(None) == Ok(rustix::process::getpid()) {
+    // The session of a process can be outside of its PID namespace and then has the ID 0, which rustix cannot represent.
+    if nix::unistd::getsid(None) == Ok(nix::unistd::getpid()) {
         let _ = std::fs::write("/proc/self/autogroup", NICE.to_string());
     }
 }
