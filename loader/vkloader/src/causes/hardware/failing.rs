@@ -40,6 +40,7 @@ pub(super) fn complete(report: &mut Report, machine: &Machine, is_replaced: bool
     failed_to_list(report);
     without_windows(report, machine);
     in_container_without_list(report, machine);
+    without_node(report, machine);
     without_card(report, machine, is_replaced);
     too_old(report);
 }
@@ -151,6 +152,40 @@ fn without_windows(report: &mut Report, machine: &Machine) {
         one.findings.insert(0, format!("/{OF_WINDOWS} {finding}"));
         one.advice = advice.into();
         one.names_file = true;
+    }
+}
+
+/// Device nodes of further kernel modules of NVIDIA, each with the module. The driver needs them only to create a device.
+const FOR_DEVICES: [(&str, &str); 2] = [
+    ("dev/nvidia-uvm", "nvidia_uvm"),
+    ("dev/nvidia-modeset", "nvidia_modeset"),
+];
+
+/// Adds missing nodes of NVIDIA's driver to the finding about a device that cannot be created.
+fn without_node(report: &mut Report, machine: &Machine) {
+    let missing: Vec<(&str, &str)> = FOR_DEVICES.into_iter().filter(|(node, _)| !machine.has(node)).collect();
+    let is_it = |one: &&mut Dropped| {
+        let library = one
+            .file
+            .as_deref()
+            .filter(|_| one.code == codes::DEVICE_NOT_CREATED.name);
+        library.is_some_and(is_nvidia) && !one.names_file
+    };
+    if missing.is_empty() {
+        return;
+    }
+    let modules: Vec<&str> = missing.iter().map(|(_, module)| *module).collect();
+    for one in report.dropped.iter_mut().filter(is_it) {
+        one.findings.extend(
+            missing
+                .iter()
+                .map(|(node, _)| format!("/{node} is not there, which the driver may need")),
+        );
+        one.advice = format!(
+            "Load the modules of NVIDIA's driver that are probably missing: modprobe -a {}, and nvidia-modprobe -u -m for the nodes; in a container: \
+             NVIDIA_DRIVER_CAPABILITIES=all. If that does not help, look in dmesg for lines of NVRM.",
+            modules.join(" ")
+        );
     }
 }
 

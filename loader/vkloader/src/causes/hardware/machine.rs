@@ -171,8 +171,10 @@ impl Machine {
         folders.iter().find_map(|folder| {
             let names = self.names(folder);
             let version = |name: &String| name.strip_prefix("libnvidia-glcore.so.").map(String::from);
-            // An update may leave libraries of another version, so the link determines which libraries are used.
-            let link = fs::read_link(self.path(folder).join("libGLX_nvidia.so.0")).ok();
+            // An update may leave libraries of another version, so the link determines which libraries are used. A link to nothing is a fault
+            // of its own.
+            let path = self.path(folder).join("libGLX_nvidia.so.0");
+            let link = fs::read_link(&path).ok().filter(|_| path.exists());
             let linked = link.and_then(|file| {
                 Some(
                     file.file_name()?

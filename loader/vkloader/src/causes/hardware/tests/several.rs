@@ -256,6 +256,22 @@ fn a_series_of_nvidias_driver_without_vulkan_is_told() {
 }
 
 #[test]
+fn nodes_that_nvidias_driver_needs_for_a_device_are_named() {
+    let advice = |nodes: &[&str]| {
+        let system = with(&[NVIDIAS]);
+        for node in [&["dev/nvidiactl", "dev/nvidia0"], nodes].concat() {
+            system.file(node, "");
+        }
+        let mut failed = failed("a card", codes::DEVICE_NOT_CREATED.name);
+        failed.dropped[0].file = Some("/usr/lib/libGLX_nvidia.so.0".into());
+        system.found(failed).dropped.remove(0).advice
+    };
+    let first = advice(&["dev/nvidia-uvm"]);
+    assert!(first.contains("modprobe -a nvidia_modeset, and"), "{first}");
+    assert!(!advice(&["dev/nvidia-uvm", "dev/nvidia-modeset"]).contains("modprobe"));
+}
+
+#[test]
 fn a_library_of_windows_that_is_not_searched_is_named() {
     let advice = |file: &str| {
         let system = System::new();
