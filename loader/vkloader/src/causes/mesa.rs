@@ -27,6 +27,46 @@ pub(super) fn find(report: &Report, value: impl Fn(&str) -> Option<String>) -> V
     selected.into_iter().chain(prime).collect()
 }
 
+/// Variables that change how Mesa's drivers work. Each row has the beginning of the names of libraries, and the variables that they read.
+const DEBUGGING: [(&str, &[&str]); 6] = [
+    ("libvulkan_radeon", &["RADV_DEBUG", "RADV_PERFTEST", "ACO_DEBUG"]),
+    ("libvulkan_intel", &["INTEL_DEBUG", "ANV_DEBUG"]),
+    ("libvulkan_nouveau", &["NVK_DEBUG", "NAK_DEBUG"]),
+    ("libvulkan_freedreno", &["TU_DEBUG", "IR3_SHADER_DEBUG"]),
+    ("libvulkan_panfrost", &["PANVK_DEBUG"]),
+    ("libvulkan_lvp", &["LP_DEBUG", "GALLIVM_DEBUG"]),
+];
+
+/// Adds to the findings about drivers that failed a variable that changes how the driver works. `value` returns the value of a variable.
+pub(super) fn blame_debugging(dropped: &mut Dropped, value: impl Fn(&str) -> Option<String>) {
+    const CODES: [&str; 6] = [
+        codes::PROGRAM_CRASHED.name,
+        codes::PROGRAM_HUNG.name,
+        codes::PROGRAM_EXITED.name,
+        codes::DEVICE_NOT_CREATED.name,
+        "device.enumeration-failed",
+        "driver.creation-failed",
+    ];
+    let names = [Some(dropped.name.as_str()), dropped.file.as_deref()];
+    let mut files = names.into_iter().flatten().filter_map(|name| name.rsplit('/').next());
+    let row = files.find_map(|file| DEBUGGING.iter().find(|(library, _)| file.starts_with(library)));
+    let Some((_, variables)) = row.filter(|_| CODES.contains(&dropped.code.as_str()) && !dropped.names_file) else {
+        return;
+    };
+    let mut set = variables
+        .iter()
+        .filter_map(|name| Some((*name, value(name).filter(|value| !value.is_empty())?)));
+    let Some((name, value)) = set.next() else { return };
+    dropped
+        .findings
+        .insert(0, format!("{name} is {value}, which changes how this driver works"));
+    dropped.advice = format!(
+        "Try without {name} first: unset {name}. If that does not help: {}",
+        dropped.advice
+    );
+    dropped.variable = Some(name.into());
+}
+
 /// Returns the finding about [`SELECT`], which is set although the layer that reads it is not active.
 fn unread() -> Dropped {
     Dropped {

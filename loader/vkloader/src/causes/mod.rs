@@ -77,6 +77,9 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
         words::find(report, &records);
         let mesas = mesa::find(report, |name| report.variables.get(name));
         report.dropped.extend(mesas);
+        let variables = &report.variables;
+        let dropped = report.dropped.iter_mut();
+        dropped.for_each(|one| mesa::blame_debugging(one, |name| variables.get(name)));
         instance::find(report, &records, of_program);
         origins(report);
     }

@@ -173,6 +173,24 @@ pub(super) const ROWS: &[Row] = &[
     })
     .gone(),
     Row::new(
+        "a variable changes how a driver works, and the driver crashes",
+        |machine| {
+            machine.driver("radeon", "device one\ncrash vkEnumeratePhysicalDevices");
+            for ending in ["so", "conf"] {
+                let from = machine.path(&format!("libraries/libmock_radeon.{ending}"));
+                fs::rename(from, machine.path(&format!("libraries/libvulkan_radeon.{ending}"))).expect("one folder");
+            }
+            machine.manifest("radeon", &machine.path("libraries/libvulkan_radeon.so"), "");
+            machine.variable("RADV_DEBUG", "llvm");
+        },
+        "program.crashed",
+    )
+    .about("RADV_DEBUG is llvm")
+    .remedy("Try without RADV_DEBUG first: unset RADV_DEBUG", |machine| {
+        machine.unset("RADV_DEBUG");
+        machine.driver("radeon", "device one");
+    }),
+    Row::new(
         "a manifest names a program in place of a library",
         |machine| {
             let program = machine.c_program("int main(void) { return 0; }\n");
