@@ -281,9 +281,13 @@ class Machine:
         if found:
             # The system's catalogue exists, so every process on this machine finds a catalogue.
             libraries.pop("no catalogue")
+        # The home folder of the other rows contains the marker file of a user's own catalogue.
+        home = self.scratch / "home-without-catalogue"
+        home.mkdir()
+        other = {"HOME": str(home)}
         # The number of system calls that return memory depends on random addresses, so the smallest of several counts is used.
         return {
-            way: min(self.counted(library, QUERY, OFF if way == "switched off" else {}) for _ in range(COUNTS))
+            way: min(self.counted(library, QUERY, {**other, **(OFF if way == "switched off" else {})}) for _ in range(COUNTS))
             for way, library in libraries.items()
         }
 
