@@ -182,6 +182,7 @@ rpm() {
 case ${1:-} in
 dist | deb | rpm)
     build_xtask
+    export XTASK
     "$1"
     ;;
 *) die 3 "which: dist, deb or rpm?" ;;
