@@ -62,6 +62,8 @@ pub struct Journal<'a> {
     /// First cause of a failure. Used only if the journal does not remember decisions.
     cause: Cause,
     paths: Option<PathRecorder>,
+    /// Device number of the last file system that a scan found to be local; 0 if there is none.
+    local: u64,
 }
 
 impl<'a> Journal<'a> {
@@ -82,6 +84,7 @@ impl<'a> Journal<'a> {
             forgotten: 0,
             cause: Cause::NONE,
             paths: None,
+            local: 0,
         }
     }
 
@@ -129,7 +132,8 @@ impl<'a> Journal<'a> {
         self.sink.wants(LogBits::from_word(u32::MAX))
     }
 
-    /// Runs `make`, which computes a result from the environment and files, and records the inputs of the result.
+    /// Runs `make`, which computes a result from the environment and files, and records the inputs of the result. The scans of a call examine a
+    /// file system only once.
     ///
     /// # Errors
     ///
@@ -140,9 +144,10 @@ impl<'a> Journal<'a> {
     ) -> Result<Cached<T>, OutOfMemory> {
         let variables = VariableRecorder::default();
         let outer = self.paths.take();
-        self.paths = Some(PathRecorder::begin_within(outer.as_ref()));
+        self.paths = Some(PathRecorder::begin_knowing(self.local));
         let value = make(&Environment::new(&variables), self);
         let paths = core::mem::replace(&mut self.paths, outer);
+        self.local = paths.as_ref().map_or(0, PathRecorder::local);
         Ok(Cached::new(value?, variables, paths))
     }
 
@@ -181,6 +186,7 @@ impl fmt::Debug for Journal<'_> {
             forgotten,
             cause,
             paths,
+            local: _,
         } = self;
         formatter
             .debug_struct("Journal")

@@ -146,3 +146,27 @@ fn drv_27_names_the_file_without_its_folder() {
     let (_, text) = disabled.message().unwrap_or_default();
     assert!(String::from_utf8_lossy(&text).starts_with("Driver \"x.json\" ignored"));
 }
+
+/// The scans of one call share the last file system that was found to be local, so that none of them examines it again.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_system_is_examined_once_for_the_scans_of_a_call() {
+    let lines = Lines::default();
+    let mut journal = Journal::of_call(&lines);
+    let root = os::Folder::open(b"/usr").unwrap();
+    let mut scan = || {
+        let mut known = 0;
+        let recorded = journal.record(|_, journal| {
+            let paths = journal.paths().unwrap();
+            known = paths.local();
+            paths.folder(b"/usr", &root);
+            Ok(())
+        });
+        recorded.unwrap();
+        known
+    };
+    assert_eq!(scan(), 0);
+    let device = root.stamp().unwrap().device();
+    let local = if root.is_local() { device } else { 0 };
+    assert_eq!(scan(), local);
+}

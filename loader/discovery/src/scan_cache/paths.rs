@@ -34,8 +34,8 @@ impl ScanInputs {
 #[derive(Debug)]
 pub struct PathRecorder {
     begun: (i64, i64),
-    /// Device number of the last file system that was found to be local.
-    local: Cell<Option<u64>>,
+    /// Device number of the last file system that was found to be local; 0 if there is none.
+    local: Cell<u64>,
     inputs: RefCell<Option<ScanInputs>>,
 }
 
@@ -45,16 +45,21 @@ impl PathRecorder {
         Self {
             // If the clock shows a time before 1970, every file is treated as recently changed.
             begun: os::now(),
-            local: Cell::new(None),
+            local: Cell::new(0),
             inputs: RefCell::new(Some(ScanInputs::default())),
         }
     }
 
-    /// Begins recording for a part of the scan that `outer` records. A file system that `outer` found to be local is not examined again.
-    pub fn begin_within(outer: Option<&Self>) -> Self {
-        let part = Self::begin();
-        part.local.set(outer.and_then(|outer| outer.local.get()));
-        part
+    /// Begins recording for a scan that need not examine the file system with the device number `local`, because that one is local.
+    pub fn begin_knowing(local: u64) -> Self {
+        let recorder = Self::begin();
+        recorder.local.set(local);
+        recorder
+    }
+
+    /// Returns the device number of the last file system that was found to be local; 0 if there is none.
+    pub fn local(&self) -> u64 {
+        self.local.get()
     }
 
     /// Returns the recorded files and folders; `None` if some of them cannot be compared.
@@ -97,11 +102,11 @@ impl PathRecorder {
         let Some(stamp) = found.filter(|stamp| stamp.is_settled(self.begun)) else {
             return self.mark_uncacheable();
         };
-        if self.local.get() != Some(stamp.device()) {
+        if self.local.get() != stamp.device() {
             if !is_local() {
                 return self.mark_uncacheable();
             }
-            self.local.set(Some(stamp.device()));
+            self.local.set(stamp.device());
         }
         if let Some(inputs) = &mut *self.inputs.borrow_mut() {
             inputs.bytes = inputs.bytes.saturating_add(stamp.bytes());
