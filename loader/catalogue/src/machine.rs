@@ -31,8 +31,9 @@ const KERNEL: &[u8] = b"/proc/sys/kernel/osrelease";
 /// File with the model and the features of the processor, on which the answers of software drivers depend.
 const PROCESSOR: &[u8] = b"/sys/devices/system/cpu/modalias";
 
-/// Upper bound on the number of bytes of a short file that are compared, from the beginning of the file.
-pub const MOST_OF_TEXT: usize = 1024;
+/// Upper bound on the number of bytes of a short file that are compared, from the beginning of the file. The kernel's files in `/sys` have at
+/// most one page.
+pub const MOST_OF_TEXT: usize = 4096;
 
 /// Returns `true` if the PCI device at the address `place` is suspended. Reading the state does not wake the device.
 pub(crate) fn sleeps(look: &impl Look, place: &[u8]) -> bool {
@@ -303,10 +304,27 @@ mod tests {
         assert_ne!(less.fingerprint(), before);
     }
 
+    /// A catalogue contains the written form, so each build must compute the same fingerprint.
     #[test]
-    fn fingerprints_of_earlier_loaders_stay_valid() {
+    fn fingerprints_are_the_same_in_each_build() {
         let machine = Machine::default().with("/proc/sys/kernel/osrelease", "6.1.0\n");
         assert_eq!(format!("{}", machine.fingerprint()), "1886a90cde0ec834");
+        let machine = machine.with(
+            str::from_utf8(PROCESSOR).unwrap(),
+            "cpu:type:x86,ven0000fam0006mod008F:feature:,0000,0001\n",
+        );
+        assert_eq!(format!("{}", machine.fingerprint()), "8b0472702d3d45c6");
+    }
+
+    /// The kernel lists the newest features of a processor last. Hypervisors mask these features.
+    #[test]
+    fn every_feature_of_a_processor_counts() {
+        let with = |last: u16| {
+            let features: String = (0..500).chain([last]).map(|number| format!(",{number:04X}")).collect();
+            let text = format!("cpu:type:x86,ven0000fam0006mod008F:feature:{features}\n");
+            Machine::default().with(str::from_utf8(PROCESSOR).unwrap(), &text)
+        };
+        assert_ne!(with(0x250).fingerprint(), with(0x251).fingerprint());
     }
 
     #[test]
