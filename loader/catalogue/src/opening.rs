@@ -17,7 +17,7 @@ pub enum Opening {
     Hardware,
     /// The policy applies only to drivers whose devices are all suspended.
     Awake,
-    /// The kernel's lists of devices have changed.
+    /// The kernel, the processor or the devices differ from those of the update.
     Machine,
     /// The file of the record is missing or cannot be read.
     RecordFile,
@@ -74,7 +74,7 @@ impl Opening {
         (
             Self::Machine,
             "machine",
-            "the kernel's lists of devices have changed since the update",
+            "the kernel, the processor or the devices are not those of the update",
         ),
         (Self::RecordFile, "record-file", "the file of its record cannot be read"),
         (
