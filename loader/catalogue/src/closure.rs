@@ -95,6 +95,34 @@ pub struct Object<'a> {
     pub head: &'a [u8],
 }
 
+/// State of a file at a path.
+#[derive(Clone, Copy, Debug)]
+pub struct Found {
+    /// Identity of the file.
+    pub identity: Identity,
+    /// `true` if all users may read the file, or if this process has opened it.
+    pub is_open: bool,
+    /// Number of the mount through which the path leads to the file; 0 if the kernel does not report the number.
+    pub mount: u64,
+}
+
+/// Number of the mount that was last found to be without the option `noexec`, so that the kernel is asked once for adjacent files of one
+/// mount. The value is valid during one call of the program, because the options of a mount may change.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mount(u64);
+
+impl Mount {
+    /// Returns `false` if the file at a path is in a mount with the option `noexec`, so it cannot be loaded.
+    pub(crate) fn may_execute(&mut self, process: &impl Process, path: &[u8], found: Option<Found>) -> bool {
+        let mount = found.map_or(0, |found| found.mount);
+        let may_execute = mount != 0 && mount == self.0 || process.may_execute(path);
+        if may_execute {
+            self.0 = mount;
+        }
+        may_execute
+    }
+}
+
 /// Result of opening a folder for look-ups.
 #[derive(Debug)]
 pub enum Place<Folder> {
@@ -114,14 +142,14 @@ pub trait Process: Look {
     /// Opens a folder for look-ups.
     fn folder(&self, path: &[u8]) -> Place<Self::Folder>;
     /// Returns the result of [`Self::file`] for a name in an open folder.
-    fn file_in(&self, folder: &Self::Folder, name: &[u8]) -> Option<(Identity, bool)>;
-    /// Returns the identity of a path's target, and `true` if all users may read the target.
-    fn file(&self, path: &[u8]) -> Option<(Identity, bool)>;
-    /// Returns `false` if no library can be loaded from an open folder, because of the mount option `noexec`.
-    fn may_execute(&self, folder: &Self::Folder) -> bool;
-    /// Returns the identity of a path's target, and `true` if this process can open the target for reading. A security module may refuse a
-    /// file that all users may read. The last value is `false` if the target cannot be loaded because of the mount option `noexec`.
-    fn opened(&self, path: &[u8]) -> (Option<(Identity, bool)>, bool);
+    fn file_in(&self, folder: &Self::Folder, name: &[u8]) -> Option<Found>;
+    /// Returns the state of a path's target.
+    fn file(&self, path: &[u8]) -> Option<Found>;
+    /// Returns `false` if a path's target cannot be loaded because of the mount option `noexec`.
+    fn may_execute(&self, path: &[u8]) -> bool;
+    /// Returns the state of a path's target, with `is_open` only if this process can open the target for reading. A security module may
+    /// refuse a file that all users may read.
+    fn opened(&self, path: &[u8]) -> Option<Found>;
     /// Passes a file to `take` in pieces, up to `most` bytes. The first piece has [`HEAD_BYTES`] if the file is long enough. Returns
     /// `false` if this process may not read the file.
     fn read(&self, path: &[u8], most: usize, take: &mut dyn FnMut(&[u8])) -> bool;
@@ -137,10 +165,15 @@ pub trait Process: Look {
 pub(crate) fn check(
     process: &impl Process,
     path: &[u8],
-    found: Option<(Identity, bool)>,
+    found: Option<Found>,
     (identity, build_id): (&[u8], &[u8]),
 ) -> Result<(), Doubt> {
-    let Some((found, is_open)) = found else {
+    let Some(Found {
+        identity: found,
+        is_open,
+        ..
+    }) = found
+    else {
         return if identity.is_empty() {
             Ok(())
         } else {
@@ -205,22 +238,19 @@ pub fn look(process: &impl Process, search: &[u8], files: &mut [Checked<'_>]) ->
     is_relative
 }
 
-/// Checks that all files are still the recorded ones, and that libraries can be loaded from their folders. Opens each folder with libraries
-/// or several files only once, because files of one folder are next to each other in the list.
+/// Checks that all files are still the recorded ones, and that libraries are in mounts from which they can be loaded. Opens each folder with
+/// several files only once, because files of one folder are next to each other in the list.
 fn check_all<P: Process>(process: &P, files: &mut [Checked<'_>]) {
     let mut last: Option<(&[u8], Place<P::Folder>)> = None;
-    let mut may_execute = true;
+    let mut mount = Mount::default();
     let mut rest = files.iter_mut().peekable();
     while let Some(one) = rest.next() {
         let file = one.file;
         let (folder, name) = parts(file.path);
-        let is_library = !file.names.is_empty() && !file.identity.is_empty();
         let is_open = last.as_ref().is_some_and(|(known, _)| *known == folder);
         let mut has_more = || rest.peek().is_some_and(|next| parts(next.file.path).0 == folder);
-        if !is_open && !folder.is_empty() && (is_library || has_more()) {
-            let place = process.folder(folder);
-            may_execute = !matches!(&place, Place::Open(open) if !process.may_execute(open));
-            last = Some((folder, place));
+        if !is_open && !folder.is_empty() && has_more() {
+            last = Some((folder, process.folder(folder)));
         }
         let here = last.as_ref().filter(|(known, _)| *known == folder);
         let found = match here {
@@ -228,9 +258,12 @@ fn check_all<P: Process>(process: &P, files: &mut [Checked<'_>]) {
             Some((_, Place::Missing)) => None,
             _ => process.file(file.path),
         };
-        let is_refused = is_library && here.is_some() && !may_execute;
+        let is_library = !file.names.is_empty() && !file.identity.is_empty();
         let same = check(process, file.path, found, (file.identity, file.build_id));
-        one.doubt = same.err().or(is_refused.then_some(Doubt::Unreadable));
+        one.doubt = match same {
+            Ok(()) if is_library && !mount.may_execute(process, file.path, found) => Some(Doubt::Unreadable),
+            same => same.err(),
+        };
     }
 }
 
@@ -251,8 +284,8 @@ fn hold_against(process: &impl Process, object: &Object<'_>, files: &mut [Checke
     let last = object.path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
     for one in files.iter_mut() {
         if one.is_named(last) || one.is_named(object.name) {
-            let is_there =
-                object.path == one.file.path || !one.file.has_origin && is_same(process, object.path, one.file);
+            let is_there = object.path == one.file.path
+                || is_same(process, object.path, one.file) && has_same_origin(process, parts(object.path).0, one.file);
             if is_there && is_present(process, object, (one.file.path, one.file.build_id)) {
                 // The linker reuses an object for a name if the name is the object's `DT_SONAME`. If only the path differs, the linker may
                 // load the file again.
@@ -286,7 +319,21 @@ pub fn doubt_all(files: &mut [Checked<'_>]) {
 }
 
 fn is_same(process: &impl Process, path: &[u8], file: File<'_>) -> bool {
-    process.file(path).is_some_and(|(found, _)| leads_to(found, file))
+    process.file(path).is_some_and(|found| leads_to(found.identity, file))
+}
+
+/// Returns `true` if `$ORIGIN` in the search path of a file has the same meaning for a link in `folder`. A folder may have several paths. The
+/// mounts are compared too, because a path such as `$ORIGIN/../lib` leads from another mount of the folder to another place.
+fn has_same_origin(process: &impl Process, folder: &[u8], file: File<'_>) -> bool {
+    let own = parts(file.path).0;
+    if !file.has_origin || own == folder {
+        return true;
+    }
+    let place = |path| {
+        let Found { identity, mount, .. } = process.file(path)?;
+        (mount != 0).then_some((mount, identity.device, identity.inode))
+    };
+    place(folder).is_some_and(|found| place(own) == Some(found))
 }
 
 /// Returns `true` if the file found at a path is the recorded file. [`check`] decides whether the content of the file has changed.
@@ -397,11 +444,11 @@ fn look_for<P: Process>(process: &P, (path, folder): (&[u8], &P::Folder), files:
         let (mut found, mut names) = (0, 0);
         for name in file.names() {
             names += 1;
-            let Some((now, _)) = process.file_in(folder, name) else {
+            let Some(now) = process.file_in(folder, name) else {
                 continue;
             };
-            let is_there = !file.has_origin || parts(file.path).0 == path.strip_suffix(b"/").unwrap_or(path);
-            let is_same = is_there && leads_to(now, file);
+            let place = path.strip_suffix(b"/").unwrap_or(path);
+            let is_same = leads_to(now.identity, file) && has_same_origin(process, place, file);
             found += usize::from(is_same);
             // The linker skips a library of another architecture.
             if !is_same && !is_foreign(process, path, name) {

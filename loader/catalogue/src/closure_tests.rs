@@ -1,15 +1,14 @@
 //! Tests that entries are used only in processes that would load the recorded files.
 
-use crate::build_id::tests::{ID, head, note};
-use crate::build_id::{BUILD_ID, OWNER};
-use crate::closure::{Checked, Object, Place, Process, look};
-use crate::tests::{LIBRARY, document, read, with};
+use crate::closure::{Checked, Found, Mount, Object, Place, Process, look};
+use crate::tests::{LIBRARY, document, read};
 use crate::{Doubt, Identity, LINKER_CACHE, LinkerCacheSum, Look};
 use serde_json::{Value, json};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::CStr;
 
-const DRIVER: &str = "/lib/libvulkan_radeon.so";
+pub(crate) const DRIVER: &str = "/lib/libvulkan_radeon.so";
 
 /// An imitated file that the process under test sees.
 #[derive(Clone)]
@@ -17,6 +16,8 @@ pub(crate) struct File {
     identity: Identity,
     is_open: bool,
     pub(crate) content: Option<Vec<u8>>,
+    /// Number of the file's mount.
+    pub(crate) mount: u64,
 }
 
 /// An imitated process: its files, objects (path, name, folders of `DT_RPATH`) and symbols.
@@ -30,8 +31,10 @@ pub(crate) struct One {
     hides: bool,
     /// `true` if the process has reached its limit of open files, so no folder can be opened.
     is_full: bool,
-    /// Folder from which no library can be loaded.
-    refused: &'static str,
+    /// Number of the mount from which no library can be loaded.
+    refused: u64,
+    /// Paths whose mount was examined.
+    pub(crate) examined: RefCell<Vec<String>>,
     /// Beginning of each object in memory.
     head: Vec<u8>,
     /// Version of the C library.
@@ -56,15 +59,13 @@ impl One {
     }
 
     pub(crate) fn with(mut self, path: &str, identity: Identity) -> Self {
-        let (is_open, content) = (true, Some(Vec::new()));
-        self.files.insert(
-            path.into(),
-            File {
-                identity,
-                is_open,
-                content,
-            },
-        );
+        let file = File {
+            identity,
+            is_open: true,
+            content: Some(Vec::new()),
+            mount: 1,
+        };
+        self.files.insert(path.into(), file);
         self
     }
 
@@ -83,8 +84,8 @@ impl One {
         self
     }
 
-    pub(crate) fn refused(mut self, folder: &'static str) -> Self {
-        self.refused = folder;
+    pub(crate) fn refused(mut self, mount: u64) -> Self {
+        self.refused = mount;
         self
     }
 
@@ -99,7 +100,12 @@ impl One {
         look(self, self.search.as_bytes(), &mut files);
         let doubts: Vec<Option<Doubt>> = files.iter().map(|file| file.doubt).collect();
         let entry = catalogue.entries().next().unwrap();
-        entry.check(self, &doubts, catalogue.has_same_linker_cache(self))
+        entry.check(
+            self,
+            &doubts,
+            &mut Mount::default(),
+            catalogue.has_same_linker_cache(self),
+        )
     }
 }
 
@@ -144,25 +150,35 @@ impl Process for One {
         }
     }
 
-    fn file_in(&self, folder: &String, name: &[u8]) -> Option<(Identity, bool)> {
+    fn file_in(&self, folder: &String, name: &[u8]) -> Option<Found> {
         let path = format!("{folder}/{}", text(name));
+        let above = Found {
+            identity: LIBRARY,
+            is_open: true,
+            mount: 1,
+        };
         self.file(path.as_bytes())
             // The imitated process has only files; a path above a file is a folder.
-            .or_else(|| self.exists(path.as_bytes()).then_some((LIBRARY, true)))
+            .or_else(|| self.exists(path.as_bytes()).then_some(above))
     }
 
-    fn file(&self, path: &[u8]) -> Option<(Identity, bool)> {
-        self.files.get(text(path)).map(|file| (file.identity, file.is_open))
+    fn file(&self, path: &[u8]) -> Option<Found> {
+        self.files.get(text(path)).map(|file| Found {
+            identity: file.identity,
+            is_open: file.is_open,
+            mount: file.mount,
+        })
     }
 
-    fn may_execute(&self, folder: &String) -> bool {
-        self.refused != folder
+    fn may_execute(&self, path: &[u8]) -> bool {
+        self.examined.borrow_mut().push(text(path).into());
+        let mount = self.files[text(path)].mount;
+        mount == 0 || mount != self.refused
     }
 
-    fn opened(&self, path: &[u8]) -> (Option<(Identity, bool)>, bool) {
-        let file = self.files.get(text(path));
-        let found = file.map(|file| (file.identity, file.content.is_some()));
-        (found, self.refused.is_empty() || !text(path).starts_with(self.refused))
+    fn opened(&self, path: &[u8]) -> Option<Found> {
+        let is_open = self.files.get(text(path))?.content.is_some();
+        self.file(path).map(|found| Found { is_open, ..found })
     }
 
     fn read(&self, path: &[u8], most: usize, take: &mut dyn FnMut(&[u8])) -> bool {
@@ -371,40 +387,6 @@ fn what_is_loaded_matters_where_it_has_a_name_of_the_driver_or_its_functions() {
             ..One::then()
         };
         assert_eq!(exporting.check(&known()), expected, "{symbol:?}");
-    }
-}
-
-#[test]
-fn a_file_whose_times_prove_nothing_is_known_by_its_build_id() {
-    let image = Identity {
-        changed: (1, 0),
-        ..LIBRARY
-    };
-    let check = |now, written: Value, found: &[u8]| {
-        let mut document = with("/drivers/0/library/identity", json!(image.to_string()));
-        document["drivers"][0]["library"]["build-id"] = written;
-        let content = head(&note(OWNER, BUILD_ID, found));
-        One::then()
-            .with(DRIVER, now)
-            .change(DRIVER, |file| file.content = Some(content))
-            .check(&document)
-    };
-    let written = || json!("ab".repeat(ID.len()));
-    assert_eq!(check(image, written(), &ID), Ok(()));
-    assert_eq!(check(image, written(), &[1; 20]), Err((Doubt::Library, None)));
-    assert_eq!(check(image, written(), b""), Err((Doubt::Times, None)));
-    for none in [json!(null), json!(""), json!(7)] {
-        assert_eq!(check(image, none, &ID), Err((Doubt::Times, None)));
-    }
-    // A file whose inode or change time differs from the record does not match, although its build ID does.
-    for other in [
-        Identity { inode: 9, ..image },
-        Identity {
-            changed: (0, 0),
-            ..image
-        },
-    ] {
-        assert_eq!(check(other, written(), &ID), Err((Doubt::Library, None)));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Decides whether an entry is used, and what the loader does with its driver.
 
-use crate::closure::{self, Process};
+use crate::closure::{self, Mount, Process};
 use crate::{Catalogue, Entry, Hardware, Json, LINKER_CACHE, Outcome};
 
 /// `VK_ERROR_INCOMPATIBLE_DRIVER`, which drivers return from `vkCreateInstance` if their hardware is missing.
@@ -79,7 +79,7 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
     }
 
     /// Checks that the driver's answer is still valid in this process. `doubts` has the results of [`closure::look`] for the catalogue's
-    /// files. `same_search` is `true` if the dynamic linker's cache has not changed.
+    /// files. `mount` is for all checks of one call. `same_search` is `true` if the dynamic linker's cache has not changed.
     ///
     /// # Errors
     /// The doubt, and the index of the file that the doubt is about; the index is `None` for the driver's own library.
@@ -87,13 +87,14 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         self,
         process: &impl Process,
         doubts: &[Option<Doubt>],
+        mount: &mut Mount,
         same_search: Option<bool>,
     ) -> Result<(), (Doubt, Option<u16>)> {
         let own = if self.is_searched() { self.path } else { self.named };
         let written = (self.identity, self.build_id);
-        let (found, may_execute) = process.opened(own);
+        let found = process.opened(own);
         closure::check(process, own, found, written).map_err(|doubt| (doubt, None))?;
-        if !may_execute {
+        if !mount.may_execute(process, own, found) {
             return Err((Doubt::Unreadable, None));
         }
         let mut is_searched = self.is_searched();

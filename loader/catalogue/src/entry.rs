@@ -205,7 +205,7 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
         match process.file(LINKER_CACHE) {
             None if written.is_empty() => None,
             None => Some(false),
-            Some((now, _)) if now.proves() && now.is_written(written) => Some(true),
+            Some(now) if now.identity.proves() && now.identity.is_written(written) => Some(true),
             Some(_) => {
                 let known = self.root.member_text("linker-cache-sum");
                 Some(known.is_some_and(|known| LinkerCacheSum::of(process).is_written(known)))

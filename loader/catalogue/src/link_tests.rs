@@ -1,10 +1,11 @@
-//! Tests of files with several links, of loaded files, and of files that cannot be loaded.
+//! Tests of files with several links or without usable times, of loaded files, and of files that cannot be loaded.
 
 use crate::build_id::tests::{ID, head, note};
 use crate::build_id::{BUILD_ID, OWNER};
-use crate::closure_tests::{One, SHADOWED, inode, known};
+use crate::closure_tests::{DRIVER, One, SHADOWED, inode, known};
+use crate::tests::{LIBRARY, with};
 use crate::{Doubt, Identity};
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn a_file_with_another_link_is_known_by_its_build_id() {
@@ -48,6 +49,40 @@ fn a_file_with_another_link_is_known_by_its_build_id() {
     assert_eq!(loaded.check(&document), Ok(()));
 }
 
+#[test]
+fn a_file_whose_times_prove_nothing_is_known_by_its_build_id() {
+    let image = Identity {
+        changed: (1, 0),
+        ..LIBRARY
+    };
+    let check = |now, written: Value, found: &[u8]| {
+        let mut document = with("/drivers/0/library/identity", json!(image.to_string()));
+        document["drivers"][0]["library"]["build-id"] = written;
+        let content = head(&note(OWNER, BUILD_ID, found));
+        One::then()
+            .with(DRIVER, now)
+            .change(DRIVER, |file| file.content = Some(content))
+            .check(&document)
+    };
+    let written = || json!("ab".repeat(ID.len()));
+    assert_eq!(check(image, written(), &ID), Ok(()));
+    assert_eq!(check(image, written(), &[1; 20]), Err((Doubt::Library, None)));
+    assert_eq!(check(image, written(), b""), Err((Doubt::Times, None)));
+    for none in [json!(null), json!(""), json!(7)] {
+        assert_eq!(check(image, none, &ID), Err((Doubt::Times, None)));
+    }
+    // A file whose inode or change time differs from the record does not match, although its build ID does.
+    for other in [
+        Identity { inode: 9, ..image },
+        Identity {
+            changed: (0, 0),
+            ..image
+        },
+    ] {
+        assert_eq!(check(other, written(), &ID), Err((Doubt::Library, None)));
+    }
+}
+
 /// A loaded library may be an older file than the present one at its path. The build ID shows the difference, or else the beginning of the
 /// file.
 #[test]
@@ -84,20 +119,41 @@ fn a_loaded_library_must_be_the_present_file() {
     }
 }
 
-/// The linker loads no library from a folder in a mount with the option `noexec`.
+/// The linker loads no library from a mount with the option `noexec`. The kernel decides by the mount of the file, not of its folder.
 #[test]
-fn libraries_must_be_in_folders_from_which_they_can_be_loaded() {
-    let refused = |folder| One::then().with("/share/profile", inode(40)).refused(folder);
+fn libraries_must_be_in_mounts_from_which_they_can_be_loaded() {
     let mut known = known();
-    known["files"][0][0] = json!("/drm/libdrm.so.2");
     let profile = json!(["/share/profile", inode(40).to_string(), ""]);
     known["files"].as_array_mut().unwrap().push(profile);
     known["drivers"][0]["files"] = json!([0, 1, 2]);
-    let check = |one: One| one.with("/drm/libdrm.so.2", inode(20)).check(&known);
-    assert_eq!(check(refused("")), Ok(()));
-    assert_eq!(check(refused("/drm")), Err((Doubt::Unreadable, Some(0))));
-    assert_eq!(check(refused("/lib")), Err((Doubt::Unreadable, None)));
-    assert_eq!(check(refused("/share")), Ok(()), "no library is in this folder");
+    let one = || One::then().with("/share/profile", inode(40)).refused(7);
+    for (path, expected) in [
+        ("/lib/libdrm.so.2", Err((Doubt::Unreadable, Some(0)))),
+        ("/lib/libz.so.1", Err((Doubt::Unreadable, Some(1)))),
+        (DRIVER, Err((Doubt::Unreadable, None))),
+        // The file is not a library.
+        ("/share/profile", Ok(())),
+    ] {
+        for (mount, expected) in [(2, Ok(())), (7, expected)] {
+            let one = one().change(path, |file| file.mount = mount);
+            assert_eq!(one.check(&known), expected, "{path} {mount}");
+        }
+    }
+}
+
+#[test]
+fn each_mount_is_examined_once() {
+    let examined = |one: One| {
+        assert_eq!(one.check(&known()), Ok(()));
+        one.examined.take()
+    };
+    let files = ["/lib/libdrm.so.2", "/lib/libz.so.1", DRIVER];
+    assert_eq!(examined(One::then()), [files[0], DRIVER]);
+    let other = |path| One::then().change(path, |file| file.mount = 2);
+    assert_eq!(examined(other(files[1])), files);
+    // The kernel does not report the numbers of mounts.
+    let unknown = |one: One, path| one.change(path, |file| file.mount = 0);
+    assert_eq!(examined(files.into_iter().fold(One::then(), unknown)), files);
 }
 
 /// A file whose search path contains `$ORIGIN` leads to other libraries through a link in another folder.
@@ -116,6 +172,37 @@ fn a_link_to_a_file_with_an_origin_in_its_search_path_is_another_file() {
             Ok(())
         );
     }
+}
+
+/// A folder may have several paths, for example `/lib` and `/usr/lib`. Another mount of a folder has other folders above it.
+#[test]
+fn another_path_of_a_folder_leads_to_the_same_origin() {
+    let mut known = known();
+    known["files"][0] = json!(["/lib/libdrm.so.2", inode(20).to_string(), "libdrm.so.2", "", "origin"]);
+    let same = (inode(90), 1);
+    let other_device = Identity { device: 2, ..same.0 };
+    for (own, other, expected) in [
+        (same, same, Ok(())),
+        (same, (inode(91), 1), SHADOWED),
+        (same, (other_device, 1), SHADOWED),
+        (same, (inode(90), 2), SHADOWED),
+        // The kernel does not report the numbers of mounts.
+        ((inode(90), 0), (inode(90), 0), SHADOWED),
+    ] {
+        let folder =
+            |one: One, path, (identity, mount)| one.with(path, identity).change(path, |file| file.mount = mount);
+        let one = folder(folder(One::then(), "/lib", own), "/usr/lib", other);
+        let one = || one.clone().with("/usr/lib/libdrm.so.2", inode(20));
+        assert_eq!(one().search("/usr/lib").check(&known), expected, "{other:?}");
+        let loaded = one().object("/usr/lib/libdrm.so.2", "libdrm.so.2", "");
+        assert_eq!(loaded.check(&known), expected, "{other:?}");
+    }
+    // Another name of the file in the same folder does not change the meaning of `$ORIGIN`.
+    let named = One::then().with("/lib/libdrm.so.2.4.0", inode(20));
+    assert_eq!(
+        named.object("/lib/libdrm.so.2.4.0", "libdrm.so.2", "").check(&known),
+        Ok(())
+    );
 }
 
 /// The linker also searches the folders of the loader's `DT_RUNPATH` for drivers that are named without a folder.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Mounts a folder of the scene over the system's cache folder. Returns the path of the system's catalogue there.
-fn system_file(scene: &Scene, apart: &Apart) -> PathBuf {
+pub(super) fn system_file(scene: &Scene, apart: &Apart) -> PathBuf {
     let caches = scene.folder("var-cache");
     apart.put(&caches, "/var/cache");
     file::in_folder(&caches.join("vulkan-loader"))
@@ -50,7 +50,7 @@ fn the_catalogue_of_the_system_is_read() {
 }
 
 /// Folder for a user's driver manifests. The folder contains the marker file of a user with a catalogue.
-const OWN: &str = "xdg/data-home/vulkan/icd.d";
+pub(super) const OWN: &str = "xdg/data-home/vulkan/icd.d";
 
 /// The loader reads the user's catalogue without any variable if a manifest folder of the user contains the marker file, and the system has
 /// no catalogue (DRV-274).

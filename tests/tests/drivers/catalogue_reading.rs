@@ -3,7 +3,8 @@
 use super::apart::Apart;
 use super::catalogue::{LISTED, both, opened, query, scene_of_two};
 use super::catalogue_file::{self as file, Entry};
-use ::catalogue::pack;
+use super::catalogue_machine::{OWN, system_file};
+use ::catalogue::{pack, unpack};
 use loader_tests::vk::isolated;
 use loader_tests::{Outcome, Scene, Scratch, case, processor_time};
 use serde_json::{Value, json};
@@ -234,5 +235,50 @@ fn the_system_file_is_never_that_of_its_reader() {
             assert_eq!(outcome.ok().said("extensions"), [LISTED]);
             assert_eq!(opened(&outcome).is_empty(), believed, "{owner}");
         }
+    });
+}
+
+/// The system's catalogue describes a library that replaced the loaded one. The linker uses the loaded library, so no entry of the system's
+/// catalogue counts, and the loader reads the user's catalogue (DRV-271, DRV-274).
+#[test]
+fn the_users_own_catalogue_is_read_if_the_systems_describes_a_replaced_library() {
+    case(|scene| {
+        let Some(apart) = Apart::enter(scene) else { return };
+        let system = system_file(scene, &apart);
+        scene.driver("none").extension("VK_KHR_surface").folder(OWN);
+        scene
+            .driver("one")
+            .extension("VK_KHR_surface")
+            .device("gpu")
+            .folder(OWN);
+        scene.unset("VK_DRIVER_FILES");
+        file::prepare(scene);
+        scene.unset("VK_LOADER_CATALOGUE");
+        scene.file(&format!("{OWN}/vulkan-loader.catalogue"), "");
+        let (library, newer) = (scene.library("none"), scene.path("newer.so"));
+        scene.on_disk(|| {
+            let mut content = fs::read(&library).expect("a library");
+            // Changes a part of the header that the dynamic linker does not read.
+            content[0x28] ^= 1;
+            fs::write(&newer, content).expect("a file");
+        });
+        file::write(scene, &both());
+        scene.on_disk(|| file::write_at(scene, &system, &both()[..1], |_| ()));
+        let outcome = scene.run(|vk| {
+            // SAFETY: the initialisation of a mock driver has no preconditions.
+            let loaded = unsafe { libloading::Library::new(library.to_str().expect("plain")) }.expect("a library");
+            fs::rename(&newer, &library).expect("a rename");
+            let text = fs::read(&system).expect("a catalogue");
+            let mut known = unpack(&text).expect("a catalogue");
+            known["drivers"][0]["library"]["identity"] = file::identity(&library).into();
+            fs::write(&system, pack(&known)).expect("a file");
+            drop(vk.extensions().expect("the query succeeds"));
+            drop(loaded);
+        });
+        assert_eq!(
+            opened(outcome.ok()),
+            ["none"],
+            "the user's catalogue knows the other one"
+        );
     });
 }

@@ -1,8 +1,8 @@
 //! Open files.
 
-use super::errno::retried;
 #[cfg(target_os = "linux")]
-use super::may_execute;
+use super::Mounted;
+use super::errno::retried;
 use super::{Errno, Status, is_local};
 use alloc::vec::Vec;
 use core::ffi::{CStr, c_int};
@@ -45,7 +45,7 @@ impl File {
         Self::open_with(path, libc::O_DIRECTORY)
     }
 
-    /// Opens a folder for [`File::status_within`] only. The process needs no right to read the folder. A folder that is mounted on demand
+    /// Opens a folder for [`File::mounted_within`] only. The process needs no right to read the folder. A folder that is mounted on demand
     /// gets mounted.
     ///
     /// # Errors
@@ -69,12 +69,6 @@ impl File {
         is_local(self.0)
     }
 
-    /// Returns `false` if the file is in a mount with the option `noexec`, from which no library can be loaded.
-    #[cfg(target_os = "linux")]
-    pub fn may_execute(&self) -> bool {
-        may_execute(self.0)
-    }
-
     /// Returns the current state of the file.
     ///
     /// # Errors
@@ -84,13 +78,22 @@ impl File {
         Status::of(self.0)
     }
 
-    /// Returns the status of the file called `name` in this folder.
+    /// Returns the current state of the file, and the file's mount.
     ///
     /// # Errors
     /// The error of the system.
     #[cfg(target_os = "linux")]
-    pub fn status_within(&self, name: &CStr) -> Result<Status, Errno> {
-        Status::within(self.0, name)
+    pub fn mounted(&self) -> Result<Mounted, Errno> {
+        Mounted::of(self.0)
+    }
+
+    /// Returns the state of the file called `name` in this folder, and the file's mount.
+    ///
+    /// # Errors
+    /// The error of the system.
+    #[cfg(target_os = "linux")]
+    pub fn mounted_within(&self, name: &CStr) -> Result<Mounted, Errno> {
+        Mounted::within(self.0, name, 0)
     }
 
     /// Reads the next bytes into `room`, and returns their number; zero at the end.
@@ -186,7 +189,7 @@ mod tests {
         scratch.file("file", b"abc");
         scratch.link("link", "file");
         let folder = with_terminated(&scratch.path("."), File::open_place).unwrap();
-        let length = |name| folder.status_within(name).map(|found| found.len());
+        let length = |name| folder.mounted_within(name).map(|found| found.stamp.bytes());
         assert_eq!((length(c"file"), length(c"link")), (Ok(3), Ok(3)));
         assert_eq!(length(c"none"), Err(Errno(libc::ENOENT)));
         let file = with_terminated(&scratch.path("file"), File::open_place).map(drop);

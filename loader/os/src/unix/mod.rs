@@ -13,6 +13,8 @@ mod file;
 mod folder;
 mod heap;
 mod library;
+#[cfg(target_os = "linux")]
+mod mounted;
 #[cfg(not(target_os = "linux"))]
 mod no_local;
 #[cfg(any(test, not(target_env = "gnu")))]
@@ -49,6 +51,8 @@ pub use file::File;
 pub use folder::Folder;
 pub use heap::CHeap;
 pub use library::{Library, file_of};
+#[cfg(target_os = "linux")]
+pub use mounted::Mounted;
 #[cfg(not(target_os = "linux"))]
 use no_local::is_local;
 #[cfg(target_os = "linux")]
@@ -59,9 +63,9 @@ pub use path::{canonical, with_terminated};
 #[cfg(target_os = "linux")]
 pub use sights::{each_variable, exists, is_accessible, link_target};
 #[cfg(target_os = "linux")]
-pub use stamp::Stamp;
+use stamp::is_local;
 #[cfg(target_os = "linux")]
-use stamp::{is_local, may_execute};
+pub use stamp::{Stamp, may_execute};
 #[cfg(target_os = "linux")]
 pub use start::{first_argument, first_variables, is_started_by_linker};
 pub use status::Status;

@@ -5,7 +5,7 @@
 //! Stores through a shared mapping can leave the times unchanged; the loader misses these changes until something else about the file
 //! changes.
 
-use super::Status;
+use super::{Errno, Status, with_terminated};
 use core::ffi::c_int;
 use core::mem::MaybeUninit;
 
@@ -62,6 +62,18 @@ impl Stamp {
         })
     }
 
+    /// Returns the state that `statx` reported for a file or folder.
+    pub(super) fn of_extended(found: &libc::statx) -> Self {
+        let time = |time: libc::statx_timestamp| (time.tv_sec, time.tv_nsec.into());
+        Self {
+            device: libc::makedev(found.stx_dev_major, found.stx_dev_minor),
+            inode: found.stx_ino,
+            size: found.stx_size,
+            modified: time(found.stx_mtime),
+            changed: time(found.stx_ctime),
+        }
+    }
+
     /// Returns the number of the file system that holds the file.
     pub fn device(&self) -> u64 {
         self.device
@@ -89,25 +101,31 @@ impl Stamp {
 /// Returns `true` if the open file is on one of the local file systems in [`LOCAL`].
 pub(super) fn is_local(descriptor: c_int) -> bool {
     // The type of the field differs between architectures, but the numbers of file-system types always have 32 bits.
-    file_system(descriptor).is_some_and(|found| LOCAL.contains(&(found.f_type as u32)))
+    // SAFETY: the structure is writable; an invalid descriptor causes an error.
+    let found = file_system(|found| unsafe { fstatfs64(descriptor, found) });
+    found.is_ok_and(|found| LOCAL.contains(&(found.f_type as u32)))
 }
 
-/// Returns `false` if the open file is in a mount with the option `noexec`, from which no library can be loaded.
-pub(super) fn may_execute(descriptor: c_int) -> bool {
+/// Returns `false` if the file at a path is in a mount with the option `noexec`, from which no library can be loaded. Returns `false` also if
+/// the system does not report the options.
+pub fn may_execute(path: &[u8]) -> bool {
     /// `ST_NOEXEC`, the same bit on every architecture.
     const NO_EXECUTION: u32 = 8;
-    file_system(descriptor).is_none_or(|found| found.f_flags as u32 & NO_EXECUTION == 0)
+    let found = with_terminated(path, |path| {
+        // SAFETY: the path is terminated, and the structure is writable.
+        file_system(|found| unsafe { statfs64(path.as_ptr(), found) })
+    });
+    found.is_ok_and(|found| found.f_flags as u32 & NO_EXECUTION == 0)
 }
 
-/// Returns the state of the file system of an open file; `None` if the system does not report the state.
-fn file_system(descriptor: c_int) -> Option<statfs64> {
-    let mut found = MaybeUninit::<statfs64>::uninit();
-    // SAFETY: the structure is writable; an invalid descriptor causes an error.
-    if unsafe { fstatfs64(descriptor, found.as_mut_ptr()) } != 0 {
-        return None;
+/// Returns the state of a file system that `fill` queries.
+fn file_system(fill: impl FnOnce(*mut statfs64) -> c_int) -> Result<statfs64, Errno> {
+    let mut found = MaybeUninit::<statfs64>::zeroed();
+    if fill(found.as_mut_ptr()) != 0 {
+        return Err(Errno::last());
     }
-    // SAFETY: the call succeeded, so it has filled the structure.
-    Some(unsafe { found.assume_init() })
+    // SAFETY: the structure consists of integers, for which zeros are valid.
+    Ok(unsafe { found.assume_init() })
 }
 
 #[cfg(test)]

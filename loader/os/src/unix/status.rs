@@ -40,9 +40,9 @@ impl Status {
     /// # Errors
     /// The error of the system.
     #[cfg(target_os = "linux")]
-    pub(super) fn within(folder: c_int, name: &CStr) -> Result<Self, Errno> {
+    pub(super) fn within(folder: c_int, name: &CStr, flags: c_int) -> Result<Self, Errno> {
         // SAFETY: the name is terminated, and the structure is writable; an invalid descriptor causes an error.
-        Self::filled(|found| unsafe { fstatat64(folder, name.as_ptr(), found, 0) })
+        Self::filled(|found| unsafe { fstatat64(folder, name.as_ptr(), found, flags) })
     }
 
     #[inline]
@@ -72,13 +72,6 @@ impl Status {
         is_owner && self.0.st_mode & (libc::S_IWGRP | libc::S_IWOTH) == 0
     }
 
-    /// Returns `true` if the owner, the group and all other users may read the file. Access control lists may still deny that to a user.
-    #[cfg(target_os = "linux")]
-    pub fn is_open_to_all(&self) -> bool {
-        const ALL: libc::mode_t = libc::S_IRUSR | libc::S_IRGRP | libc::S_IROTH;
-        self.0.st_mode & ALL == ALL
-    }
-
     /// Returns the size of the file in bytes.
     pub fn len(&self) -> u64 {
         u64::try_from(self.0.st_size).unwrap_or_default()
@@ -97,16 +90,6 @@ impl Status {
     )]
     pub fn identity(&self) -> Option<(u64, u64)> {
         Some((self.0.st_dev as u64, self.0.st_ino as u64))
-    }
-
-    /// Returns the number of hard links to the file.
-    #[allow(
-        clippy::unnecessary_cast,
-        reason = "the type of the field differs between architectures"
-    )]
-    #[cfg(target_os = "linux")]
-    pub fn links(&self) -> u64 {
-        self.0.st_nlink as u64
     }
 
     /// Returns the structure that the system filled.

@@ -1,6 +1,7 @@
 //! Finds, checks and keeps the file of a driver catalogue.
 
 use super::{INFO, ignore, sight};
+use ::catalogue::closure::Mount;
 use ::catalogue::{
     ARCHITECTURE, Catalogue, Doubt, Entry, MOST_BYTES, MOST_ENTRIES, Packed, Problem, Reader, SYSTEM_FILE, USER_FOLDER,
 };
@@ -98,6 +99,21 @@ impl Looked {
     fn is_current(&self, loads: u64) -> bool {
         self.loads == loads && (!self.is_relative || self.folder.is_some() && self.folder == sight::current_folder())
     }
+
+    /// Checks that the entry with an index is valid in this process. On failure, returns the doubt, and the index of the file that the doubt is
+    /// about; the index is `None` for the driver's own library.
+    pub(super) fn check(
+        &self,
+        number: u16,
+        entry: Entry<'_, Seen<'_>>,
+        mount: &mut Mount,
+    ) -> Result<(), (Doubt, Option<u16>)> {
+        // The linker would use the loaded library, not the recorded file at its path.
+        if self.replaced.contains(&number) {
+            return Err((Doubt::Shadowed, None));
+        }
+        entry.check(&sight::Kernel, &self.doubts, mount, self.same_search)
+    }
 }
 
 /// Type of a value in the catalogue's file.
@@ -148,12 +164,10 @@ impl Loaded {
     /// Returns `true` if the catalogue has an entry that applies in this process, even if variables that drivers read have other values
     /// than the catalogue recorded.
     fn has_valid_entry(&self) -> bool {
-        let Some((looked, catalogue)) = self.looked().zip(self.catalogue()) else {
-            return true;
-        };
-        let is_valid =
-            |entry: Entry<'_, Seen<'_>>| entry.check(&sight::Kernel, &looked.doubts, looked.same_search).is_ok();
-        catalogue.entries().any(is_valid)
+        let Some(looked) = self.looked() else { return true };
+        let mut mount = Mount::default();
+        let mut all = self.entries();
+        all.any(|(number, entry)| looked.check(number, entry, &mut mount).is_ok())
     }
 
     fn bit(&self, number: u16) -> Option<(&AtomicU32, u32)> {

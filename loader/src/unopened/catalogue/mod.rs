@@ -23,6 +23,7 @@ pub(super) use sight::variable_of_records;
 use super::{Answer, BeforeOpening, ClosedDrivers, Purpose, Reserve, StandIns as _, Wishes};
 use crate::ffi::{self, set_fixed_text};
 use crate::generated::types::{VkExtensionProperties, VkPhysicalDeviceProperties, VkResult};
+use ::catalogue::closure::Mount;
 use ::catalogue::{Doubt, Entry, Extension, Identity, Outcome, Usability};
 use core::cell::{Cell, OnceCell};
 use discovery::env::Environment;
@@ -58,6 +59,7 @@ pub(crate) struct KnownDrivers {
     same_machine: Cell<Option<bool>>,
     /// Results of examining the files of the catalogue; `None` if memory ran out.
     looked: OnceCell<Option<Arc<Looked>>>,
+    mount: Cell<Mount>,
 }
 
 impl KnownDrivers {
@@ -144,11 +146,10 @@ impl KnownDrivers {
     fn check(&self, number: u16, entry: Entry<'_, Seen<'_>>, loaded: &Loaded) -> Result<(), (Doubt, Option<u16>)> {
         let looked = self.looked.get_or_init(|| loaded.looked());
         let looked = looked.as_ref().ok_or((Doubt::Unknown, None))?;
-        // The linker would use the loaded library, not the recorded file at its path.
-        if looked.replaced.contains(&number) {
-            return Err((Doubt::Shadowed, None));
-        }
-        entry.check(&sight::Kernel, &looked.doubts, looked.same_search)
+        let mut mount = self.mount.get();
+        let checked = looked.check(number, entry, &mut mount);
+        self.mount.set(mount);
+        checked
     }
 
     fn is_same_machine(&self) -> bool {
@@ -189,6 +190,7 @@ impl BeforeOpening for KnownDrivers {
             wishes,
             same_machine: Cell::new(None),
             looked: OnceCell::new(),
+            mount: Cell::default(),
         }
     }
 
@@ -479,15 +481,15 @@ fn ignore(path: &Text, reason: discovery::journal::Reason, journal: &mut Journal
     });
 }
 
-/// Returns the identity of a file.
-fn identity_of(found: &os::Status) -> Option<Identity> {
-    let ((device, inode), size, [modified, changed]) = os::Stamp::of(found)?.parts();
-    Some(Identity {
+/// Returns the identity of a file with a number of hard links.
+fn identity_of(stamp: os::Stamp, links: u64) -> Identity {
+    let ((device, inode), size, [modified, changed]) = stamp.parts();
+    Identity {
         device,
         inode,
         size,
         modified,
         changed,
-        links: found.links(),
-    })
+        links,
+    }
 }

@@ -129,9 +129,8 @@ pub(in crate::unopened) fn trace_record(manifest: &DriverManifest) {
 
 /// Returns `true` if a file or folder has the identity in `written`. An empty identity means that the file or folder does not exist.
 pub(in crate::unopened) fn is_same_file(path: &[u8], written: &[u8]) -> bool {
-    let now = os::with_terminated(path, os::Status::at).ok();
-    match now.as_ref().and_then(identity_of) {
-        Some(identity) => identity.is_written(written),
-        None => written.is_empty(),
+    match os::with_terminated(path, os::Mounted::at) {
+        Ok(now) => identity_of(now.stamp, now.links).is_written(written),
+        Err(_) => written.is_empty(),
     }
 }

@@ -2,14 +2,14 @@
 
 use super::file::{Loaded, Looked};
 use super::{identity_of, ignore};
-use ::catalogue::closure::{self, Checked, Object, Place, Process};
-use ::catalogue::{HEAD_BYTES, Identity, Look, MOST_OF_TEXT};
+use ::catalogue::closure::{self, Checked, Found, Object, Place, Process};
+use ::catalogue::{HEAD_BYTES, Look, MOST_OF_TEXT};
 use core::ffi::CStr;
 use discovery::journal::Journal;
 use discovery::journal::reason::CatalogueReason;
 use discovery::text::Text;
 use os::memory::Grow;
-use os::{File, Folder, Status, with_terminated};
+use os::{File, Folder, Mounted, Status, with_terminated};
 use rust_alloc::vec::Vec;
 
 /// File of the kernel with the variables that the program started with.
@@ -180,9 +180,12 @@ pub(super) fn current_folder() -> Option<(u64, u64)> {
     Status::at(c".").ok()?.identity()
 }
 
-/// Returns the identity of a file, and `true` if all users may read it.
-fn state(found: Status) -> Option<(Identity, bool)> {
-    Some((identity_of(&found)?, found.is_open_to_all()))
+fn state(found: Mounted) -> Found {
+    Found {
+        identity: identity_of(found.stamp, found.links),
+        is_open: found.is_open_to_all,
+        mount: found.mount,
+    }
 }
 
 /// The machine and the process, as the kernel and the dynamic linker describe them. This view never opens a file that belongs to a device.
@@ -200,27 +203,25 @@ impl Process for Kernel {
         }
     }
 
-    fn file_in(&self, folder: &File, name: &[u8]) -> Option<(Identity, bool)> {
-        state(with_terminated(name, |name| folder.status_within(name)).ok()?)
+    fn file_in(&self, folder: &File, name: &[u8]) -> Option<Found> {
+        with_terminated(name, |name| folder.mounted_within(name))
+            .ok()
+            .map(state)
     }
 
-    fn file(&self, path: &[u8]) -> Option<(Identity, bool)> {
-        state(with_terminated(path, Status::at).ok()?)
+    fn file(&self, path: &[u8]) -> Option<Found> {
+        with_terminated(path, Mounted::at).ok().map(state)
     }
 
-    fn may_execute(&self, folder: &File) -> bool {
-        folder.may_execute()
+    fn may_execute(&self, path: &[u8]) -> bool {
+        os::may_execute(path)
     }
 
-    fn opened(&self, path: &[u8]) -> (Option<(Identity, bool)>, bool) {
-        let opened = with_terminated(path, |path| {
-            let file = File::open(path)?;
-            Ok((file.status()?, file.may_execute()))
-        });
-        match opened {
-            Ok((found, may_execute)) => (state(found).map(|(found, _)| (found, true)), may_execute),
-            Err(_) => (self.file(path).map(|(found, _)| (found, false)), true),
-        }
+    fn opened(&self, path: &[u8]) -> Option<Found> {
+        let opened = with_terminated(path, |path| File::open(path)?.mounted());
+        let is_open = opened.is_ok();
+        let found = opened.ok().map(state).or_else(|| self.file(path))?;
+        Some(Found { is_open, ..found })
     }
 
     #[cold]

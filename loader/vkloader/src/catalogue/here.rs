@@ -4,8 +4,8 @@ use super::identify;
 use super::machine::each_name;
 use crate::causes::elf;
 use crate::objects;
-use catalogue::closure::{self, Checked, Object, Place, Process};
-use catalogue::{Catalogue, Doubt, Entry, HEAD_BYTES, Identity, Json, Look};
+use catalogue::closure::{self, Checked, Found, Mount, Object, Place, Process};
+use catalogue::{Catalogue, Doubt, Entry, HEAD_BYTES, Json, Look};
 use serde_json::Value;
 use std::ffi::{CStr, OsStr};
 use std::fs::{self, File};
@@ -74,24 +74,29 @@ impl Process for Here {
         }
     }
 
-    fn file_in(&self, folder: &PathBuf, name: &[u8]) -> Option<(Identity, bool)> {
+    fn file_in(&self, folder: &PathBuf, name: &[u8]) -> Option<Found> {
         self.file(folder.join(path(name)).as_os_str().as_bytes())
     }
 
-    fn file(&self, file: &[u8]) -> Option<(Identity, bool)> {
+    fn file(&self, file: &[u8]) -> Option<Found> {
         let mode = fs::metadata(path(file)).ok()?.permissions().mode();
-        Some((identify::state(path(file))?, mode & 0o444 == 0o444))
+        Some(Found {
+            identity: identify::state(path(file))?,
+            is_open: mode & 0o444 == 0o444,
+            mount: identify::mount(path(file)),
+        })
     }
 
-    fn may_execute(&self, folder: &PathBuf) -> bool {
-        identify::may_execute(folder)
+    fn may_execute(&self, file: &[u8]) -> bool {
+        identify::may_execute(path(file))
     }
 
-    fn opened(&self, file: &[u8]) -> (Option<(Identity, bool)>, bool) {
-        let found = self
-            .file(file)
-            .map(|(found, _)| (found, File::open(path(file)).is_ok()));
-        (found, identify::may_execute(path(file)))
+    fn opened(&self, file: &[u8]) -> Option<Found> {
+        let found = self.file(file)?;
+        Some(Found {
+            is_open: File::open(path(file)).is_ok(),
+            ..found
+        })
     }
 
     fn read(&self, file: &[u8], most: usize, take: &mut dyn FnMut(&[u8])) -> bool {
@@ -169,7 +174,8 @@ impl<'a> Judge<'a> {
         let Some(entry) = self.catalogue.entries().find(is) else {
             return Some("it is not an entry that programs can read".into());
         };
-        let doubt = entry.check(&Here, &self.doubts, self.same_search).err()?;
+        let checked = entry.check(&Here, &self.doubts, &mut Mount::default(), self.same_search);
+        let doubt = checked.err()?;
         let file = String::from_utf8_lossy(self.catalogue.file_of(entry, doubt)).into_owned();
         Some(format!("{file} {}", doubt.0.words().1))
     }

@@ -1,7 +1,7 @@
 //! Identities of files. An identity consists of numbers that change when a file is replaced or written to.
 
 use catalogue::{BuildId, HEAD_BYTES, Identity, OfImage};
-use rustix::fs::{StatVfsMountFlags, statvfs};
+use rustix::fs::{AtFlags, CWD, StatVfsMountFlags, StatxFlags, statvfs, statx};
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
@@ -31,7 +31,12 @@ pub(super) fn is_of_image(path: &Path, identity: &Identity) -> bool {
     !identity.proves() || identity.has_one_time() && is_read_only()
 }
 
-/// Returns `false` if no library can be loaded from a file or folder, because of the mount option `noexec`.
+/// Returns the number of the mount through which a path leads to its target; 0 if the kernel does not report the number.
+pub(super) fn mount(path: &Path) -> u64 {
+    statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).map_or(0, |found| found.stx_mnt_id)
+}
+
+/// Returns `false` if the file at a path cannot be loaded because of the mount option `noexec`.
 pub(super) fn may_execute(path: &Path) -> bool {
     statvfs(path).is_ok_and(|found| !found.f_flag.contains(StatVfsMountFlags::NOEXEC))
 }

@@ -139,31 +139,46 @@ fn a_link_to_a_library_that_searches_its_own_folder_does_not_count() {
     }
 }
 
-/// DRV-271: the linker loads no library from a mount with the option `noexec`.
+/// DRV-271: the linker loads no library from a mount with the option `noexec`. The kernel decides by the mount of the file, not by the mount
+/// of the path's folder.
 #[test]
 fn a_library_in_a_mount_without_execution_does_not_count() {
-    let mut machines = [machine(), machine()];
-    machines[0].variable("VK_LOADER_CATALOGUE", "on");
-    machines[0].driver("a", "device one");
-    if driver_with_folders(&mut machines[1], "$ORIGIN/two").is_none() {
-        return;
-    }
-    // The first folder contains the driver's own library, and the second one contains only a library that the driver needs.
-    for (machine, place) in machines.iter().zip(["libraries", "libraries/two"]) {
-        update(machine);
-        let folder = machine.path(place).display().to_string();
+    let mut machines = [machine(), machine(), machine()];
+    let [alone, plain, linked] = &mut machines;
+    alone.variable("VK_LOADER_CATALOGUE", "on");
+    alone.driver("a", "device one");
+    let needed = [plain, &mut *linked].map(|machine| driver_with_folders(machine, "$ORIGIN/two"));
+    let [Some(_), Some(link)] = needed else { return };
+    let elsewhere = linked.path("elsewhere");
+    fs::create_dir(&elsewhere).expect("a folder");
+    let target = elsewhere.join("libtarget.so");
+    fs::rename(&link, &target).expect("a file");
+    std::os::unix::fs::symlink(&target, &link).expect("a link");
+    machines.iter().for_each(update);
+    for (machine, place, expected) in [
+        (0, "libraries", "unreadable"),
+        (0, "libraries/libmock_a.so", "unreadable"),
+        // This folder contains only a library that the driver needs.
+        (1, "libraries/two", "unreadable"),
+        (1, "libraries/two/libmock_needed.so", "unreadable"),
+        (2, "elsewhere", "unreadable"),
+        // This folder contains only a link to the library.
+        (2, "libraries/two", ""),
+    ] {
+        let machine = &machines[machine];
+        let place = machine.path(place).display().to_string();
         let behind = |options: &str| {
             let script = format!(r#"mount --bind "$0" "$0" && mount -o remount,bind,{options} "$0" && exec "$@""#);
-            let words = ["unshare", "--mount", "sh", "-c", &script, &folder];
+            let words = ["unshare", "--mount", "sh", "-c", &script, &place];
             let mut tried = Command::new(words[0]);
             let is_possible = tried.args(&words[1..]).arg("true").output();
             let is_possible = is_possible.is_ok_and(|done| done.status.success());
             is_possible.then(|| used_behind(machine, &words, &[]))
         };
         let (Some(plain), Some(refused)) = (behind("exec"), behind("noexec")) else {
-            return skip("no folder can be mounted");
+            return skip("nothing can be mounted");
         };
-        assert_eq!((plain.as_str(), refused.as_str()), ("", "unreadable"), "{place}");
+        assert_eq!((plain.as_str(), refused.as_str()), ("", expected), "{place}");
     }
 }
 
