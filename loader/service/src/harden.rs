@@ -20,9 +20,15 @@ const DESCRIPTORS: u64 = 65536;
 /// Priority of the process, which users cannot give to their programs.
 const NICE: i32 = -10;
 
-/// Raises the priority of a process of root, so that other users cannot take the processor from it by starting many programs.
+/// Raises the priority of a process of root, so that other users cannot take the processor from it by starting many programs. Logs a warning
+/// if the system does not allow this, for example in a container.
 pub fn raise_priority() {
-    let _ = rustix::process::setpriority_process(None, NICE);
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    if let Err(error) = rustix::process::setpriority_process(None, NICE) {
+        warn!("the service has no higher priority than programs of users: {error}");
+    }
     // Linux may divide the processor between sessions, regardless of the priorities of their processes. A session also has a priority. A
     // process that does not lead its session shares the session with other programs, whose priority does not change.
     // The session of a process can be outside of its PID namespace and then has the ID 0, which rustix cannot represent.

@@ -98,15 +98,18 @@ impl Connection {
         // If the server's queue is full, the system makes the waiting processes connect in turn. A process that only tries again from time
         // to time could find the queue full each time.
         retried(|| {
-            connection.limit(deadline);
+            // A process may be forbidden to set the limit, and must then not wait without one.
+            if connection.limit(deadline) != 0 {
+                return -1;
+            }
             // SAFETY: `address` is a valid address, of which `length` bytes are used.
             unsafe { libc::connect(connection.0.0, (&raw const address).cast(), length) }
         })?;
         Ok(connection)
     }
 
-    /// Sets the time for which `connect` waits for a place in the server's queue.
-    fn limit(&self, deadline: Deadline) {
+    /// Sets the time for which `connect` waits for a place in the server's queue. Returns zero, or a negative number after an error.
+    fn limit(&self, deadline: Deadline) -> c_int {
         // Zero would mean that there is no limit.
         let left = deadline.left().max(1);
         let limit = libc::timeval {
@@ -123,7 +126,7 @@ impl Connection {
                 (&raw const limit).cast(),
                 size,
             )
-        };
+        }
     }
 
     /// Returns the ID of the user whose process listens on the socket.
