@@ -166,7 +166,7 @@ codes! {
     #[cfg(feature = "service")]
     ServiceRefused = "service.refused",
         "The driver service refused the request.",
-        "See the word in the answer: busy means that there were too many requests at once, timeout that a driver did not become ready.";
+        "See the word in the answer: busy means that the service could not send a file, timeout that a driver did not become ready.";
     #[cfg(feature = "service")]
     ServiceBadReply = "service.bad-reply",
         "The driver service sent a malformed answer, or not exactly one file with it.",

@@ -3,10 +3,8 @@
 use crate::accounts::account_of;
 use crate::drivers::Handed;
 use crate::library::Library;
-use crate::limits;
 use crate::memory::{self, Text};
 use crate::protocol::Reply;
-use crate::unread::has_unread;
 use nix::sched::CloneFlags;
 use nix::sys::socket::sockopt::PeerCredentials;
 use nix::sys::socket::{MsgFlags, UnixCredentials};
@@ -15,7 +13,7 @@ use rustix::io::Errno;
 use rustix::net::{
     RecvAncillaryBuffer, RecvFlags, ReturnFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sockopt,
 };
-use std::collections::VecDeque;
+use std::ffi::c_int;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::rc::Rc;
@@ -71,8 +69,6 @@ pub enum End {
     Garbage(PacketError),
     /// The client sent descriptors (LSV-61).
     Descriptors,
-    /// The client does not read its replies fast enough.
-    Slow,
     /// The service closed the connection to accept a new connection.
     Displaced,
     /// A system call failed with this error.
@@ -98,15 +94,25 @@ pub struct Client {
     pub account: u32,
     /// Time of the client's last packet.
     pub heard: Instant,
-    queue: VecDeque<Queued>,
+    /// The condition for the service's next step.
+    pub waits: Waits,
 }
 
-/// A packet that has not been sent yet.
-#[derive(Debug)]
-struct Queued {
-    header: Header,
-    bytes: Vec<u8>,
-    attachment: Attachment,
+/// The condition for the next step in the exchange with a client. A request stays in the socket until the service sends its answer, so a
+/// client has at most one request whose answer is pending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waits {
+    /// The client must send a request.
+    ForRequest,
+    /// The client's user must not exceed the rate of requests.
+    ForRate,
+    /// The service must find out the answer, at the latest at this time.
+    ForAnswer(Instant),
+    /// The client must read earlier answers, so that the next answer fits in the connection.
+    ForRoom,
+    /// The service has shut the connection down, and the client must read the answers or close its end. A descriptor on its way to a client
+    /// counts against the descriptor limit of this process until then, even if the service closes its end.
+    ForEnd,
 }
 
 impl Client {
@@ -124,15 +130,10 @@ impl Client {
                 user,
                 account: account_of(user),
                 heard: now,
-                queue: VecDeque::new(),
+                waits: Waits::ForRequest,
             }),
             Err(error) => Err((socket, error)),
         }
-    }
-
-    /// Returns `true` if packets are waiting to be sent.
-    pub fn has_queue(&self) -> bool {
-        !self.queue.is_empty()
     }
 
     /// Returns the next packet without removing it, or `None` if no packet has arrived. The packet stays in the socket, because closing a
@@ -167,75 +168,61 @@ impl Client {
         discard(&self.socket);
     }
 
-    /// Returns `true` if the client has not read all replies.
+    /// Returns `true` if the client has not read all replies. After a client has closed its end, no reply is unread.
+    #[allow(unsafe_code, reason = "no library has a safe function for this")]
     pub fn has_unread(&self) -> bool {
-        has_unread(&self.socket)
+        let mut bytes: c_int = 0;
+        // SAFETY: `TIOCOUTQ` writes one integer through the third argument. The argument points to an integer that outlives the call. The
+        // client owns the descriptor, so it is open.
+        let result = unsafe { libc::ioctl(self.socket.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
+        // If the system does not support the query, all replies count as read, because the service would otherwise keep every closed
+        // connection for ever.
+        result == 0 && bytes > 0
     }
 
-    /// Shuts the connection down in both directions. Returns the socket, and `true` if the client has not read all replies.
-    pub fn shut_down(self) -> (OwnedFd, bool) {
+    /// Shuts the connection down in both directions. Returns `true` if the service must wait for the client ([`Waits::ForEnd`]).
+    pub fn shut_down(&mut self) -> bool {
         let is_over = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both).is_ok();
-        let has_unread = is_over && self.has_unread();
-        (self.socket, has_unread)
+        self.waits = Waits::ForEnd;
+        is_over && self.has_unread()
     }
 
-    /// Sends the answer to a packet, or queues the answer until the client has read earlier ones.
+    /// Sends the answer to a packet. Returns `false` if the client must first read earlier answers.
     ///
     /// # Errors
     /// Returns the reason why the connection is over.
-    pub fn send(&mut self, asked: Header, reply: &Reply, attachment: Attachment) -> Result<(), End> {
-        self.queue.push_back(Queued {
-            header: asked,
-            bytes: reply.packet(asked),
-            attachment,
-        });
-        self.flush()?;
-        if self.queue.len() > limits::QUEUE {
-            Err(End::Slow)
-        } else {
-            Ok(())
+    pub fn send(&self, asked: Header, reply: &Reply, attachment: &Attachment) -> Result<bool, End> {
+        match self.try_send(&reply.packet(asked), attachment) {
+            Ok(()) => Ok(true),
+            Err(error) => match (Errno::from_io_error(&error), attachment) {
+                (Some(Errno::AGAIN), _) => Ok(false),
+                (Some(Errno::PIPE | Errno::CONNRESET), _) => Err(End::Reset),
+                (_, Attachment::None) => Err(End::Failed(error)),
+                _ => {
+                    info!("a client is asked to wait: {error}");
+                    self.send(asked, &Reply::status(status::BUSY), &Attachment::None)
+                }
+            },
         }
     }
 
-    /// Sends waiting packets until the client's buffer is full.
-    ///
-    /// # Errors
-    /// Returns the reason why the connection is over.
-    pub fn flush(&mut self) -> Result<(), End> {
-        while let Some(next) = self.queue.front_mut() {
-            match next.send(self.socket.as_fd(), self.user) {
-                Ok(()) => drop(self.queue.pop_front()),
-                Err(error) => match Errno::from_io_error(&error) {
-                    Some(Errno::AGAIN) => return Ok(()),
-                    Some(Errno::PIPE | Errno::CONNRESET) => return Err(End::Reset),
-                    _ if next.has_attachment() => {
-                        info!("a client is asked to wait: {error}");
-                        next.bytes = Reply::status(status::BUSY).packet(next.header);
-                        next.attachment = Attachment::None;
-                    }
-                    _ => return Err(End::Failed(error)),
-                },
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Queued {
-    fn has_attachment(&self) -> bool {
-        !matches!(self.attachment, Attachment::None)
-    }
-
-    /// Sends the packet if the client's buffer has space for it.
-    fn send(&self, socket: BorrowedFd<'_>, user: u32) -> io::Result<()> {
-        let result = send(socket, &self.bytes, self.attachment.descriptor(user));
+    /// Sends a packet if the connection has room for it.
+    fn try_send(&self, bytes: &[u8], attachment: &Attachment) -> io::Result<()> {
+        let socket = self.socket.as_fd();
+        let result = send(socket, bytes, attachment.descriptor(self.user));
         if !matches!(&result, Err(error) if Errno::from_io_error(error) == Some(Errno::MSGSIZE)) {
             return result;
         }
         sockopt::set_socket_send_buffer_size(socket, SEND_BUFFER_FOR_LONG)?;
-        let result = send(socket, &self.bytes, self.attachment.descriptor(user));
+        let result = send(socket, bytes, attachment.descriptor(self.user));
         sockopt::set_socket_send_buffer_size(socket, SEND_BUFFER)?;
         result
+    }
+}
+
+impl From<Client> for OwnedFd {
+    fn from(client: Client) -> Self {
+        client.socket
     }
 }
 
@@ -245,17 +232,19 @@ impl AsFd for Client {
     }
 }
 
-/// Closes connections without waiting for descriptors that the clients sent.
+/// Closes connections without waiting for descriptors that the clients sent. Returns the connections, with the accounts of their users, if no
+/// thread can be started.
 ///
 /// A packet may contain descriptors. Closing the last copy of a descriptor can take hours, for example for a TCP socket with `SO_LINGER`.
 /// The system does not linger when a thread ends. Therefore, this function starts a thread with its own copies of all open descriptors, and
 /// closes `sockets` first. After that, the copies in the thread are the last ones, and the system closes those copies when the thread ends.
-pub fn close(sockets: Vec<OwnedFd>) {
+#[must_use]
+pub fn close(sockets: Vec<(u32, OwnedFd)>) -> Vec<(u32, OwnedFd)> {
     if sockets.is_empty() {
-        return;
+        return sockets;
     }
     let (copied, has_copied) = sync_channel(0);
-    let (sockets_to, closing) = sync_channel::<Vec<OwnedFd>>(1);
+    let (sockets_to, closing) = sync_channel::<Vec<(u32, OwnedFd)>>(1);
     let thread = std::thread::Builder::new()
         .name("closing".to_owned())
         .stack_size(CLOSING_STACK);
@@ -269,10 +258,11 @@ pub fn close(sockets: Vec<OwnedFd>) {
         Ok(_) if has_copied.recv() == Ok(true) => drop(sockets),
         Ok(_) => drop(sockets_to.send(sockets)),
         Err(error) => {
-            warn!("connections stay open, as no thread can be started to close them: {error}");
-            std::mem::forget(sockets);
+            warn!("connections stay open for now, as no thread can be started to close them: {error}");
+            return sockets;
         }
     }
+    Vec::new()
 }
 
 /// Returns `true` if a connection can be closed without waiting. The condition is that no unread packet has descriptors and no further

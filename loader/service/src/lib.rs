@@ -7,8 +7,8 @@
 //! | [`watch`] | notices changes of devices and packages |
 //! | [`reader`], [`worker`] | read packages on a thread |
 //! | [`client`], [`protocol`] | exchange packets with clients |
-//! | [`held`], [`limits`] | decide when a client receives its answer, and which connection is closed for a new one |
-//! | [`unread`], [`accounts`] | count the closed connections with unread replies, for each user |
+//! | [`progress`], [`limits`] | decide when a client receives its answer, and which connection is closed for a new one |
+//! | [`accounts`] | finds the user to whom a client's user ID belongs |
 //! | [`inspect`], [`log`] | write the state and the log, which administrators read |
 //! | [`server`] | runs the loop that uses all other modules |
 //!
@@ -30,7 +30,6 @@ pub mod client;
 pub mod config;
 pub mod drivers;
 pub mod harden;
-pub mod held;
 pub mod inspect;
 pub mod json;
 pub mod library;
@@ -39,11 +38,11 @@ pub mod log;
 pub mod make_package;
 pub mod memory;
 pub mod package;
+pub mod progress;
 pub mod protocol;
 pub mod reader;
 pub mod renew;
 pub mod server;
 pub mod socket;
-pub mod unread;
 pub mod watch;
 pub mod worker;

@@ -12,12 +12,8 @@ pub const CLIENTS_OF_USER: usize = 128;
 /// Limit on closed connections with unread replies, of all users together. At the limit, a user who has a closed connection with unread
 /// replies cannot connect. Each closed connection uses about six of the descriptors that `harden::DESCRIPTORS` limits.
 pub const UNREAD: usize = 2048;
-/// Upper bound on the requests of a user that wait for their answers.
-pub const OUTSTANDING: usize = 128;
 /// Upper bound on the requests of a user per second.
 pub const REQUESTS_A_SECOND: u32 = 2000;
-/// Upper bound on the queued packets of a client that has not read earlier packets.
-pub const QUEUE: usize = 64;
 
 /// Period to which the limit [`REQUESTS_A_SECOND`] applies.
 const SECOND: Duration = Duration::from_secs(1);
@@ -33,6 +29,8 @@ pub struct Place {
     pub is_waiting: bool,
     /// Time of the client's last packet.
     pub heard: Instant,
+    /// `true` if the service has closed the connection, but the client has not read all replies.
+    pub is_closed: bool,
 }
 
 /// The decision about one more connection.
@@ -46,37 +44,31 @@ pub enum Admission {
     Rejected,
 }
 
-/// Counts of closed connections with unread replies.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Closed {
-    /// Number of closed connections of the account.
-    pub own: usize,
-    /// Number of closed connections of all accounts.
-    pub all: usize,
-}
-
 /// Decides about one more connection of an account. `has_unread` returns `true` for a client that has not read all replies, because closing
 /// that connection would free no descriptors.
 ///
 /// If the account has too many connections, its longest silent connection without unread replies is closed. If all accounts together have
 /// too many connections, a connection of the account with the most connections is closed.
-pub fn admission(places: &[Place], account: u32, closed: Closed, has_unread: impl Fn(u64) -> bool) -> Admission {
-    if closed.own > 0 && closed.all >= UNREAD {
+pub fn admission(places: &[Place], account: u32, has_unread: impl Fn(u64) -> bool) -> Admission {
+    let own = || places.iter().filter(|place| place.account == account);
+    let closed = places.iter().filter(|place| place.is_closed).count();
+    if closed >= UNREAD && own().any(|place| place.is_closed) {
         return Admission::Rejected;
     }
-    let own = || places.iter().filter(|place| place.account == account);
-    if own().count() + closed.own >= CLIENTS_OF_USER {
-        return most_silent(own().filter(|place| !has_unread(place.client)))
+    if own().count() >= CLIENTS_OF_USER {
+        return most_silent(own().filter(|place| !place.is_closed && !has_unread(place.client)))
             .map_or(Admission::Rejected, Admission::AfterClosing);
     }
-    let other = if places.len() >= CLIENTS { largest(places) } else { None };
+    let is_full = places.len() - closed >= CLIENTS;
+    let other = if is_full { largest(places) } else { None };
     other.map_or(Admission::Free, Admission::AfterClosing)
 }
 
 /// Returns a client of the account with the most connections: the client that was silent for longest.
 pub fn largest(places: &[Place]) -> Option<u64> {
     let mut counts = BTreeMap::<u32, (usize, Instant)>::new();
-    for place in places {
+    let open = || places.iter().filter(|place| !place.is_closed);
+    for place in open() {
         let (count, heard) = counts.entry(place.account).or_insert((0, place.heard));
         *count += 1;
         *heard = place.heard.min(*heard);
@@ -86,7 +78,7 @@ pub fn largest(places: &[Place]) -> Option<u64> {
         .into_iter()
         .max_by_key(|(account, (count, heard))| (*account != 0, *count, Reverse(*heard)));
     let (largest, _) = largest?;
-    most_silent(places.iter().filter(|place| place.account == largest))
+    most_silent(open().filter(|place| place.account == largest))
 }
 
 /// Returns the client that was silent for longest. Prefers clients that do not wait for an answer.
@@ -173,6 +165,7 @@ mod tests {
             account: user,
             is_waiting: false,
             heard: now + Duration::from_millis(number),
+            is_closed: false,
         };
         (0..).zip(all).map(place).collect()
     }
@@ -180,7 +173,7 @@ mod tests {
     #[test]
     fn lsv_46_one_connection_too_many_takes_the_place_of_a_silent_one() {
         let now = Instant::now();
-        let admitted = |places: &[Place], account| admission(places, account, Closed::default(), |_| false);
+        let admitted = |places: &[Place], account| admission(places, account, |_| false);
         assert_eq!(
             admitted(&places([(1000, CLIENTS_OF_USER - 1)], now), 1000),
             Admission::Free
@@ -198,10 +191,11 @@ mod tests {
     #[test]
     fn lsv_46_unread_replies_keep_the_place_of_their_user() {
         let now = Instant::now();
-        let two = places([(1000, 2)], now);
-        let with = |account, own, all, unread: &[u64]| {
-            let closed = Closed { own, all };
-            admission(&two, account, closed, |client| unread.contains(&client))
+        // The first two connections are open, and the others are closed.
+        let with = |account, own, others, unread: &[u64]| {
+            let mut all = places([(1000, 2), (1000, own), (2000, others)], now);
+            all[2..].iter_mut().for_each(|place| place.is_closed = true);
+            admission(&all, account, |client| unread.contains(&client))
         };
         assert_eq!(with(1000, CLIENTS_OF_USER - 3, 0, &[]), Admission::Free);
         for (unread, expected) in [
@@ -212,14 +206,15 @@ mod tests {
             assert_eq!(with(1000, CLIENTS_OF_USER - 2, 0, unread), expected);
         }
         assert_eq!(with(1001, 0, UNREAD, &[0, 1]), Admission::Free);
-        assert_eq!(with(1001, 1, UNREAD, &[]), Admission::Rejected);
+        assert_eq!(with(1000, 1, UNREAD - 1, &[]), Admission::Rejected);
+        assert_eq!(with(1000, 1, UNREAD - 2, &[]), Admission::Free);
     }
 
     #[test]
     fn lsv_46_the_user_with_most_connections_makes_room_for_others() {
         let now = Instant::now();
         let users = [(0, 100), (1, 100), (2, 100), (3, 112), (4, 100)];
-        let admitted = |places: &[Place], account| admission(places, account, Closed::default(), |_| false);
+        let admitted = |places: &[Place], account| admission(places, account, |_| false);
         assert_eq!(admitted(&places(users, now), 5), Admission::AfterClosing(300));
         // Many users with one connection each do not cause the connection of root to be closed.
         let crowd = places((0..).map(|user| (user, 1)).take(CLIENTS), now);

@@ -3,10 +3,9 @@
 mod connections;
 mod requests;
 
-use crate::client::{self, Attachment, Buffer, Client, End};
+use crate::client::{Attachment, Buffer, Client, End, Waits};
 use crate::config::Config;
 use crate::drivers::{Drivers, State};
-use crate::held::Held;
 use crate::inspect::{self, Debug};
 use crate::library::Library;
 use crate::limits::{self, Rates};
@@ -15,7 +14,6 @@ use crate::package::Class;
 use crate::protocol::Reply;
 use crate::reader::Step;
 use crate::socket::Listener;
-use crate::unread::Unread;
 use crate::watch::{self, DeviceFolder, FolderWatch, Udev};
 use crate::worker::{Report, Workers};
 use rustix::event::{Timespec, epoll};
@@ -93,17 +91,14 @@ pub struct Server {
     packages: Arc<FolderWatch>,
     clients: BTreeMap<u64, Client>,
     next_client: u64,
-    unread: Unread,
-    /// Sockets that the loop closes at the end of its turn ([`client::close`]).
-    closing: Vec<OwnedFd>,
+    /// Sockets that the loop closes at the end of its turn ([`client::close`]), with the accounts of their users.
+    closing: Vec<(u32, OwnedFd)>,
     sweep_at: Option<Instant>,
     rates: Rates,
-    held: Vec<Held>,
     /// The current list of manifests for each class.
     lists: BTreeMap<Option<Class>, List>,
     scan_at: Option<Instant>,
-    /// Event sources that the loop ignores until [`Server::resume_at`].
-    paused: Vec<EventSource>,
+    /// Time at which the loop accepts connections, and requests of users above their rates, again.
     resume_at: Option<Instant>,
     write_at: Option<Instant>,
     debug: Option<Debug>,
@@ -152,14 +147,11 @@ impl Server {
             packages,
             clients: BTreeMap::new(),
             next_client: 0,
-            unread: Unread::default(),
             closing: Vec::new(),
             sweep_at: None,
             rates: Rates::new(now),
-            held: Vec::new(),
             lists: BTreeMap::new(),
             scan_at: Some(now),
-            paused: Vec::new(),
             resume_at: None,
             write_at: Some(now),
             debug,
@@ -188,7 +180,7 @@ impl Server {
     pub fn run(mut self) -> io::Result<()> {
         loop {
             self.settle(Instant::now());
-            client::close(std::mem::take(&mut self.closing));
+            self.close_all();
             let timeout = self.next().map(|at| at.saturating_duration_since(Instant::now()));
             let mut space = [MaybeUninit::uninit(); EVENTS];
             let events = match epoll::wait(&self.epoll, &mut space, timeout.and_then(timespec).as_ref()) {
@@ -252,9 +244,8 @@ impl Server {
         }
         if self.resume_at.is_some_and(|at| at <= now) {
             self.resume_at = None;
-            for source in std::mem::take(&mut self.paused) {
-                self.listen_to(source);
-            }
+            self.listen(epoll::EventFlags::IN);
+            self.serve_all(|waits| waits == Waits::ForRate, now);
         }
         self.sweep(now);
         let before = self.drivers.generation();
@@ -266,7 +257,11 @@ impl Server {
         if before != self.drivers.generation() {
             self.write_soon(now);
         }
-        self.answer_held(now);
+        let is_known = before != self.drivers.generation() || !self.drivers.is_pending(now);
+        self.serve_all(
+            |waits| matches!(waits, Waits::ForAnswer(until) if is_known || until <= now),
+            now,
+        );
         if self.write_at.is_some_and(|at| at <= now) {
             self.write_at = None;
             self.write_state();
@@ -283,8 +278,11 @@ impl Server {
             self.resume_at,
             self.sweep_at,
         ];
-        let held = self.held.iter().map(|held| held.until);
-        own.into_iter().flatten().chain(held).min()
+        let answers = self.clients.values().filter_map(|client| match client.waits {
+            Waits::ForAnswer(until) => Some(until),
+            _ => None,
+        });
+        own.into_iter().flatten().chain(answers).min()
     }
 
     fn take_reports(&mut self, now: Instant) {
@@ -312,79 +310,115 @@ impl Server {
     }
 
     fn serve(&mut self, number: u64, flags: epoll::EventFlags, now: Instant) {
-        if let Err(end) = self.flush_and_receive(number, flags, now) {
-            self.close(number, &end, now);
+        let Some(client) = self.clients.get(&number).filter(|client| client.waits != Waits::ForEnd) else {
+            return;
+        };
+        // A client that waits for an answer needs no answer after it has closed its end.
+        let is_over = flags.contains(epoll::EventFlags::HUP) && client.waits != Waits::ForRequest;
+        let served = if is_over {
+            Err(End::Closed)
+        } else {
+            self.receive(number, now)
+        };
+        match served {
+            Ok(waits) => self.wait(number, waits),
+            Err(end) => self.close(number, &end, now),
         }
     }
 
-    fn flush_and_receive(&mut self, number: u64, flags: epoll::EventFlags, now: Instant) -> Result<(), End> {
-        if flags.contains(epoll::EventFlags::OUT)
-            && let Some(client) = self.clients.get_mut(&number)
-        {
-            client.flush()?;
-            self.listen_to(EventSource::Client(number));
+    /// Serves the clients that wait for one kind of event. The client whose last request is the oldest comes first, so that the clients of a
+    /// user above the rate of requests take turns.
+    fn serve_all(&mut self, is_wanted: impl Fn(Waits) -> bool, now: Instant) {
+        let wanted = self.clients.iter().filter(|(_, client)| is_wanted(client.waits));
+        let mut wanted: Vec<_> = wanted.map(|(number, client)| (client.heard, *number)).collect();
+        wanted.sort_unstable();
+        for (_, number) in wanted {
+            self.serve(number, epoll::EventFlags::empty(), now);
         }
-        if flags.contains(epoll::EventFlags::HUP) && self.paused.contains(&EventSource::Client(number)) {
-            return Err(End::Closed);
-        }
+    }
+
+    /// Answers the next request of a client. The request stays in the socket if it has no answer yet.
+    fn receive(&mut self, number: u64, now: Instant) -> Result<Waits, End> {
         let mut buffer = Buffer::default();
         let Some(client) = self.clients.get_mut(&number) else {
-            return Ok(());
+            return Err(End::Closed);
         };
         let Some(packet) = client.peek(&mut buffer)? else {
-            return Ok(());
+            return Ok(Waits::ForRequest);
         };
-        if !self.rates.admit(client.account, now) {
-            self.pause(EventSource::Client(number), now);
-            return Ok(());
+        let is_new = matches!(client.waits, Waits::ForRequest | Waits::ForRate);
+        if is_new && !self.rates.admit(client.account, now) {
+            self.resume_at.get_or_insert(now + PAUSE);
+            return Ok(Waits::ForRate);
+        }
+        if is_new {
+            client.heard = now;
+        }
+        let (user, waits) = (client.user, client.waits);
+        let (asked, reply, attachment) = match packet {
+            Ok(packet) => {
+                let until = match waits {
+                    Waits::ForAnswer(until) => until,
+                    _ => now + wire::HELD_BACK,
+                };
+                match self.answer(user, &packet, until, now) {
+                    Some((reply, attachment)) => (packet.header, reply, attachment),
+                    None => return Ok(Waits::ForAnswer(until)),
+                }
+            }
+            Err(error) => return Err(self.refuse(number, error)),
+        };
+        let Some(client) = self.clients.get(&number) else {
+            return Err(End::Closed);
+        };
+        if !client.send(asked, &reply, &attachment)? {
+            return Ok(Waits::ForRoom);
         }
         client.take();
-        client.heard = now;
-        match packet {
-            Ok(packet) => self.answer(number, &packet, now),
-            Err(error) => Err(self.refuse(number, error)),
-        }
+        Ok(Waits::ForRequest)
     }
 
     /// Handles a malformed packet, which ends the connection, and returns the reason for the end. Answers the packet only if it has another
     /// protocol version.
-    fn refuse(&mut self, number: u64, error: PacketError) -> End {
-        if let PacketError::Version(_, asked) = error {
+    fn refuse(&self, number: u64, error: PacketError) -> End {
+        if let PacketError::Version(_, asked) = error
+            && let Some(client) = self.clients.get(&number)
+        {
             let status = status::UNSUPPORTED;
             let reply = Reply::Version {
                 status,
                 version: VERSION,
             };
-            if let Err(end) = self.send(number, asked, &reply, Attachment::None) {
+            if let Err(end) = client.send(asked, &reply, &Attachment::None) {
                 return end;
             }
         }
         End::Garbage(error)
     }
 
-    /// Ignores a client, or the listening socket, for the time [`PAUSE`].
-    fn pause(&mut self, source: EventSource, now: Instant) {
-        if !self.paused.contains(&source) {
-            self.paused.push(source);
-            self.listen_to(source);
+    /// Sets the condition for the next step with a client, and selects the events that the system reports.
+    fn wait(&mut self, number: u64, waits: Waits) {
+        let Some(client) = self.clients.get_mut(&number) else {
+            return;
+        };
+        if std::mem::replace(&mut client.waits, waits) == waits {
+            return;
         }
-        self.resume_at.get_or_insert(now + PAUSE);
+        let flags = match waits {
+            Waits::ForRequest => epoll::EventFlags::IN,
+            Waits::ForRoom => epoll::EventFlags::OUT,
+            // The system reports the end of the connection nevertheless.
+            Waits::ForRate | Waits::ForAnswer(_) | Waits::ForEnd => epoll::EventFlags::empty(),
+        };
+        if let Err(error) = epoll::modify(&self.epoll, &*client, EventSource::Client(number).data(), flags) {
+            warn!("client {number} is not listened to: {error}");
+        }
     }
 
-    /// Selects the events of a client or of the listening socket that the system reports.
-    fn listen_to(&self, source: EventSource) {
-        let (socket, has_queue) = match source {
-            EventSource::Client(number) => match self.clients.get(&number) {
-                Some(client) => (client.as_fd(), client.has_queue()),
-                None => return,
-            },
-            _ => (self.listener.socket.as_fd(), false),
-        };
-        let mut flags = epoll::EventFlags::empty();
-        flags.set(epoll::EventFlags::IN, !self.paused.contains(&source));
-        flags.set(epoll::EventFlags::OUT, has_queue);
-        if let Err(error) = epoll::modify(&self.epoll, socket, source.data(), flags) {
-            warn!("{source:?} is not listened to: {error}");
+    /// Selects the events of the listening socket that the system reports.
+    fn listen(&self, flags: epoll::EventFlags) {
+        if let Err(error) = epoll::modify(&self.epoll, &self.listener.socket, EventSource::Listener.data(), flags) {
+            warn!("the socket is not listened to: {error}");
         }
     }
 
@@ -393,7 +427,8 @@ impl Server {
     }
 
     fn state(&self) -> Value {
-        inspect::state(&self.drivers, &self.config_text, self.clients.len())
+        let open = self.clients.values().filter(|client| client.waits != Waits::ForEnd);
+        inspect::state(&self.drivers, &self.config_text, open.count())
     }
 
     fn write_state(&mut self) {

@@ -100,7 +100,7 @@ pub mod status {
     pub const UNSUPPORTED: &str = "unsupported";
     /// The request is malformed, or came with descriptors (LSV-60, LSV-61).
     pub const BAD_REQUEST: &str = "bad_request";
-    /// The client exceeded its limit of requests (LSV-46).
+    /// The service cannot send a descriptor at the moment (LSV-46).
     pub const BUSY: &str = "busy";
     /// The operation is for the administrator (LSV-45).
     pub const DENIED: &str = "denied";

@@ -9,7 +9,7 @@ use std::time::Instant;
 use libfuzzer_sys::fuzz_target;
 use loader_fuzz::twice;
 use service::drivers::{Drivers, Lookup, Rules};
-use service::held::{Answer, Awaited};
+use service::progress::Progress;
 use service::protocol::{Reply, Request};
 use wire::{Header, MOST_IN_REPLY, MOST_IN_REQUEST, Packet};
 
@@ -17,17 +17,6 @@ static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 /// Checks the answers to a request before the first scan, and after a scan that found no driver.
 fn check_answer(request: &Request) {
-    let awaited = match request {
-        Request::Get(key, sum) => {
-            assert!(wire::is_key(key.as_bytes()));
-            Awaited::Library(key.clone(), sum.clone())
-        }
-        Request::Manifests { wait_for_idle, class } => Awaited::Manifests {
-            idle: *wait_for_idle,
-            class: *class,
-        },
-        _ => return,
-    };
     let now = *START;
     let rules = Rules {
         allow_fallback: false,
@@ -35,17 +24,21 @@ fn check_answer(request: &Request) {
     };
     let mut drivers = Drivers::<()>::new(rules);
     let until = now + wire::HELD_BACK;
-    let waits = !matches!(awaited, Awaited::Manifests { idle: false, .. });
-    assert_eq!(matches!(awaited.answer(&drivers, now, until), Answer::Wait), waits);
-    assert_eq!(matches!(awaited.answer(&drivers, until, until), Answer::Timeout), waits);
+    let (early, late) = match request {
+        Request::Get(..)
+        | Request::Manifests {
+            wait_for_idle: true, ..
+        } => (Progress::Pending, Progress::Late),
+        _ => (Progress::Finished, Progress::Finished),
+    };
+    assert_eq!(Progress::of(request, &drivers, until, now), early);
+    assert_eq!(Progress::of(request, &drivers, until, until), late);
     drivers.devices_seen(now, Vec::new());
-    if let Awaited::Library(key, _) = &awaited {
+    if let Request::Get(key, _) = request {
+        assert!(wire::is_key(key.as_bytes()));
         assert!(matches!(drivers.look_up(now, key), Lookup::Absent));
     }
-    assert!(!matches!(
-        awaited.answer(&drivers, now, until),
-        Answer::Wait | Answer::Timeout
-    ));
+    assert_eq!(Progress::of(request, &drivers, until, now), Progress::Finished);
 }
 
 fn check_packet(packet: &Packet<'_>) {

@@ -1,7 +1,7 @@
 //! Accepts and closes connections.
 
-use super::{EventSource, Server};
-use crate::client::{Client, End, is_harmless};
+use super::{EventSource, PAUSE, Server};
+use crate::client::{self, Client, End, Waits, is_harmless};
 use crate::limits::{self, Admission, Place};
 use crate::socket::BACKLOG;
 use rustix::event::epoll;
@@ -13,6 +13,8 @@ use tracing::{debug, info, warn};
 
 /// Time between two checks of the closed connections with unread replies.
 const BETWEEN_SWEEPS: Duration = Duration::from_millis(100);
+/// Account of a connection whose user is unknown. No user has this ID.
+const NOBODY: u32 = u32::MAX;
 
 impl Server {
     /// Accepts the waiting connections. All users share the queue, so the loop empties it in each turn.
@@ -25,17 +27,19 @@ impl Server {
                 Err(Errno::AGAIN) => return,
                 Err(error) => {
                     warn!("a connection cannot be accepted: {error}");
-                    if let Some(client) = limits::largest(&self.places()) {
+                    if let Some(client) = limits::largest(&self.places(now)) {
                         self.close(client, &End::Displaced, now);
                     }
-                    return self.pause(EventSource::Listener, now);
+                    self.listen(epoll::EventFlags::empty());
+                    self.resume_at.get_or_insert(now + PAUSE);
+                    return;
                 }
             };
             match Client::new(socket, now) {
                 Ok(client) => self.admit(client, now),
                 Err((socket, error)) => {
                     info!("a client is refused: {error}");
-                    self.discard(socket);
+                    self.discard(NOBODY, socket);
                 }
             }
         }
@@ -45,18 +49,18 @@ impl Server {
     fn admit(&mut self, client: Client, now: Instant) {
         let account = client.account;
         let has_unread = |number| self.clients.get(&number).is_some_and(Client::has_unread);
-        match limits::admission(&self.places(), account, self.unread.count(account), has_unread) {
+        match limits::admission(&self.places(now), account, has_unread) {
             Admission::Free => {}
             Admission::AfterClosing(other) => self.close(other, &End::Displaced, now),
             Admission::Rejected => {
                 info!("a client is refused: its user has left too many replies unread");
-                return self.end(client, now);
+                return self.discard(account, client.into());
             }
         }
         let number = self.next_client;
         if let Err(error) = self.add(&client, EventSource::Client(number)) {
             warn!("a client is refused: {error}");
-            return self.end(client, now);
+            return self.discard(account, client.into());
         }
         debug!("client {number}: user {}", client.user);
         self.next_client += 1;
@@ -64,14 +68,22 @@ impl Server {
         self.write_soon(now);
     }
 
-    fn places(&self) -> Vec<Place> {
+    fn places(&self, now: Instant) -> Vec<Place> {
         let place = |(number, client): (&u64, &Client)| Place {
             client: *number,
             account: client.account,
-            is_waiting: self.held.iter().any(|held| held.client == *number),
+            is_waiting: matches!(client.waits, Waits::ForAnswer(_)),
+            is_closed: client.waits == Waits::ForEnd,
             heard: client.heard,
         };
-        self.clients.iter().map(place).collect()
+        let closing = self.closing.iter().map(|(account, _)| Place {
+            client: u64::MAX,
+            account: *account,
+            is_waiting: false,
+            is_closed: true,
+            heard: now,
+        });
+        self.clients.iter().map(place).chain(closing).collect()
     }
 
     /// Closes the connection of a client.
@@ -80,50 +92,55 @@ impl Server {
             End::Closed | End::Reset => debug!("client {number} is gone"),
             End::Garbage(error) => info!("client {number} is closed: it sent {error}"),
             End::Descriptors => info!("client {number} is closed: it sent descriptors"),
-            End::Slow => info!("client {number} is closed: it does not read what it is sent"),
             End::Displaced => info!("client {number} is closed: it makes room for another connection"),
             End::Failed(error) => info!("client {number} is closed: {error}"),
         }
-        if let Some(client) = self.clients.remove(&number) {
+        if let Some(client) = self.clients.get_mut(&number) {
             // Another thread may keep a copy of the descriptor for a short time, so closing the descriptor may not end its events. The
             // events are therefore removed first.
-            if let Err(error) = epoll::delete(&self.epoll, &client) {
+            if let Err(error) = epoll::delete(&self.epoll, &*client) {
                 warn!("client {number}: {error}");
             }
-            self.end(client, now);
+            if client.shut_down() {
+                self.sweep_at.get_or_insert(now + BETWEEN_SWEEPS);
+            } else {
+                self.remove(number);
+            }
         }
-        self.held.retain(|held| held.client != number);
-        self.paused.retain(|source| *source != EventSource::Client(number));
         self.write_soon(now);
     }
 
-    /// Closes a connection immediately, or after the client has read all replies.
-    fn end(&mut self, client: Client, now: Instant) {
-        let account = client.account;
-        match client.shut_down() {
-            (socket, false) => self.discard(socket),
-            (socket, true) => {
-                self.unread.push(account, socket);
-                self.sweep_at.get_or_insert(now + BETWEEN_SWEEPS);
-            }
+    fn remove(&mut self, number: u64) {
+        if let Some(client) = self.clients.remove(&number) {
+            self.discard(client.account, client.into());
         }
     }
 
     /// Closes a socket immediately, or at the end of the loop's turn if closing could take a long time.
-    fn discard(&mut self, socket: OwnedFd) {
+    fn discard(&mut self, account: u32, socket: OwnedFd) {
         if !is_harmless(&socket) {
-            self.closing.push(socket);
+            self.closing.push((account, socket));
         }
     }
 
-    /// Closes the connections whose clients have read all replies.
+    /// Closes the sockets that could take a long time. Tries again later if the system cannot start a thread.
+    pub(super) fn close_all(&mut self) {
+        self.closing = client::close(std::mem::take(&mut self.closing));
+        if !self.closing.is_empty() {
+            self.sweep_at.get_or_insert(Instant::now() + BETWEEN_SWEEPS);
+        }
+    }
+
+    /// Closes the connections whose clients have read all replies, or have closed their end.
     pub(super) fn sweep(&mut self, now: Instant) {
         if self.sweep_at.is_none_or(|at| at > now) {
             return;
         }
-        for socket in self.unread.take_read() {
-            self.discard(socket);
+        let closed = self.clients.iter().filter(|(_, client)| client.waits == Waits::ForEnd);
+        let (unread, read): (Vec<_>, Vec<_>) = closed.partition(|(_, client)| client.has_unread());
+        self.sweep_at = (!unread.is_empty()).then(|| now + BETWEEN_SWEEPS);
+        for number in read.into_iter().map(|(number, _)| *number).collect::<Vec<_>>() {
+            self.remove(number);
         }
-        self.sweep_at = (self.unread.count(0).all > 0).then(|| now + BETWEEN_SWEEPS);
     }
 }

@@ -1,50 +1,65 @@
 //! Answers the requests of clients.
 
-use super::{EventSource, List, Server};
-use crate::client::{Attachment, End};
-use crate::drivers::Driver;
-use crate::held::{Answer, Awaited, Held};
+use super::{List, Server};
+use crate::client::Attachment;
+use crate::drivers::{Driver, Lookup};
 use crate::library::Library;
-use crate::limits;
 use crate::memory::Text;
 use crate::package::Class;
+use crate::progress::Progress;
 use crate::protocol::{Device, Reply, Request};
 use std::rc::Rc;
 use std::time::Instant;
 use tracing::debug;
-use wire::{DIGITS, Features, Header, Listed, Packet, status};
+use wire::{DIGITS, Features, Listed, Packet, status};
 
 impl Server {
-    /// Answers a packet, or keeps the request until its answer is known.
-    pub(super) fn answer(&mut self, number: u64, packet: &Packet<'_>, now: Instant) -> Result<(), End> {
-        let Some(client) = self.clients.get(&number) else {
-            return Ok(());
-        };
-        let asked = packet.header;
+    /// Returns the answer to a packet of a user. Returns `None` if the service must finish other work first, and may do so until `until`.
+    pub(super) fn answer(
+        &mut self,
+        user: u32,
+        packet: &Packet<'_>,
+        until: Instant,
+        now: Instant,
+    ) -> Option<(Reply, Attachment)> {
+        let only = |status| Some((Reply::status(status), Attachment::None));
         let request = Request::read(packet);
-        debug!("client {number}: {request:?}");
-        let refused = |status| (Reply::status(status), Attachment::None);
-        let (reply, attachment) = match request {
-            Err(status) => refused(status),
-            Ok(Request::Features) => {
-                let features = Features::GET | Features::DEVICES | Features::MANIFESTS;
-                (Reply::Features { features }, Attachment::None)
-            }
-            Ok(Request::Get(key, sum)) => return self.hold(number, asked, Awaited::Library(key, sum), now),
-            Ok(Request::Manifests {
-                wait_for_idle: idle,
-                class,
-            }) => {
-                return self.hold(number, asked, Awaited::Manifests { idle, class }, now);
-            }
-            Ok(Request::Devices) => (self.device_list(), Attachment::None),
-            Ok(Request::Inspect) if client.user == 0 || client.user == self.user => {
-                let text = self.state().to_string().into_bytes();
-                (Reply::status(status::OK), Attachment::Text(text))
-            }
-            Ok(Request::Inspect) => refused(status::DENIED),
+        debug!("user {user}: {request:?}");
+        let request = match request {
+            Ok(request) => request,
+            Err(status) => return only(status),
         };
-        self.send(number, asked, &reply, attachment)
+        match Progress::of(&request, &self.drivers, until, now) {
+            Progress::Pending => return None,
+            Progress::Late => return only(status::TIMEOUT),
+            Progress::Finished => {}
+        }
+        let (status, may_inspect) = (status::OK, user == 0 || user == self.user);
+        match request {
+            Request::Features => {
+                let features = Features::GET | Features::DEVICES | Features::MANIFESTS;
+                Some((Reply::Features { features }, Attachment::None))
+            }
+            Request::Get(key, sum) => match self.drivers.look_up(now, &key) {
+                // If the checksum differs, the key belonged to another library before the service was restarted.
+                Lookup::Found(handed) if sum.is_none_or(|sum| sum == handed.library.sha256) => {
+                    let (size, sha256) = (handed.library.size, handed.library.sha256.clone());
+                    let reply = Reply::Library { status, size, sha256 };
+                    Some((reply, Attachment::Library(handed)))
+                }
+                _ => only(status::NOT_FOUND),
+            },
+            Request::Manifests { class, .. } => {
+                let List { text, count, .. } = self.manifests(class);
+                Some((Reply::Manifests { status, count }, Attachment::Shared(text)))
+            }
+            Request::Devices => Some((self.device_list(), Attachment::None)),
+            Request::Inspect if may_inspect => {
+                let text = self.state().to_string().into_bytes();
+                Some((Reply::status(status), Attachment::Text(text)))
+            }
+            Request::Inspect => only(status::DENIED),
+        }
     }
 
     fn device_list(&self) -> Reply {
@@ -55,55 +70,6 @@ impl Server {
         });
         Reply::Devices {
             devices: devices.collect(),
-        }
-    }
-
-    /// Answers a request immediately if possible, and otherwise later.
-    fn hold(&mut self, number: u64, asked: Header, awaited: Awaited, now: Instant) -> Result<(), End> {
-        let held = Held {
-            client: number,
-            asked,
-            awaited,
-            until: now + wire::HELD_BACK,
-        };
-        let answer = self.outcome(&held, now);
-        if let Some((reply, attachment)) = answer {
-            return self.send(number, asked, &reply, attachment);
-        }
-        let account = |client: &u64| self.clients.get(client).map(|client| client.account);
-        let of_user = self
-            .held
-            .iter()
-            .filter(|held| account(&held.client) == account(&number));
-        if of_user.count() >= limits::OUTSTANDING {
-            return self.send(number, asked, &Reply::status(status::BUSY), Attachment::None);
-        }
-        self.held.push(held);
-        Ok(())
-    }
-
-    /// Returns the answer to a request, or `None` if the request must still wait.
-    fn outcome(&mut self, held: &Held, now: Instant) -> Option<(Reply, Attachment)> {
-        let only = |status| Some((Reply::status(status), Attachment::None));
-        match held.awaited.answer(&self.drivers, now, held.until) {
-            Answer::Wait => None,
-            Answer::NotFound => only(status::NOT_FOUND),
-            Answer::Timeout => only(status::TIMEOUT),
-            // The key belonged to another library before the service was restarted.
-            Answer::Library(handed) if !held.awaited.is_for(&handed.library.sha256) => only(status::NOT_FOUND),
-            Answer::Library(handed) => {
-                let reply = Reply::Library {
-                    status: status::OK,
-                    size: handed.library.size,
-                    sha256: handed.library.sha256.clone(),
-                };
-                Some((reply, Attachment::Library(handed)))
-            }
-            Answer::Manifests(class) => {
-                let List { text, count, .. } = self.manifests(class);
-                let status = status::OK;
-                Some((Reply::Manifests { status, count }, Attachment::Shared(text)))
-            }
         }
     }
 
@@ -127,42 +93,6 @@ impl Server {
         };
         self.lists.insert(class, list.clone());
         list
-    }
-
-    /// Answers the waiting requests whose answers are known now.
-    pub(super) fn answer_held(&mut self, now: Instant) {
-        let mut ended = Vec::new();
-        for held in std::mem::take(&mut self.held) {
-            match self.outcome(&held, now) {
-                None => self.held.push(held),
-                Some((reply, attachment)) => {
-                    if let Err(end) = self.send(held.client, held.asked, &reply, attachment) {
-                        ended.push((held.client, end));
-                    }
-                }
-            }
-        }
-        for (number, end) in ended {
-            self.close(number, &end, now);
-        }
-    }
-
-    pub(super) fn send(
-        &mut self,
-        number: u64,
-        asked: Header,
-        reply: &Reply,
-        attachment: Attachment,
-    ) -> Result<(), End> {
-        let Some(client) = self.clients.get_mut(&number) else {
-            return Ok(());
-        };
-        let had_queue = client.has_queue();
-        client.send(asked, reply, attachment)?;
-        if client.has_queue() != had_queue {
-            self.listen_to(EventSource::Client(number));
-        }
-        Ok(())
     }
 }
 
