@@ -83,6 +83,11 @@ fn invalid_json(dropped: &mut Dropped, path: &str) {
         } else {
             format!("{correct}, or reinstall the package that it belongs to.")
         };
+    } else if crate::manifests::read(Path::new(path)).is_some_and(|content| !content.is_object()) {
+        dropped.reason = "The file is valid JSON, but not a JSON object.".into();
+        dropped
+            .findings
+            .insert(0, format!("{path} has another value in place of an object {{...}}"));
     }
 }
 
