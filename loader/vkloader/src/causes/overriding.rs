@@ -253,7 +253,13 @@ fn listed_twice(report: &Report) -> Vec<Dropped> {
         let mut one = codes::DEVICE_LISTED_TWICE.about(&device.name);
         one.file.clone_from(&device.manifest);
         one.findings = names.into();
-        if let Some(file) = file {
+        if let (Some(first), Some(second)) = (&first.manifest, &device.manifest)
+            && first.rsplit('/').next() == file
+        {
+            // A variable with this file name would leave out both drivers.
+            one.advice =
+                format!("Remove the package of one of the two drivers, or one of the manifests {first} and {second}.");
+        } else if let Some(file) = file {
             one.advice = format!(
                 "Remove the package of one of the two drivers, or leave one out: VK_LOADER_DRIVERS_DISABLE={} PROGRAM",
                 word(file)

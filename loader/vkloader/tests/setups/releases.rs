@@ -191,6 +191,31 @@ pub(super) const ROWS: &[Row] = &[
         machine.driver("radeon", "device one");
     }),
     Row::new(
+        "a manifest is a list",
+        |machine| {
+            good(machine);
+            machine.file("data/vulkan/icd.d/good.json", "[]");
+        },
+        "file.invalid-json",
+    )
+    .about("in place of an object")
+    .remedy("reinstall", good),
+    Row::new(
+        "two drivers list the same card, and their manifests have one name",
+        |machine| {
+            twins(machine);
+            let card = "device one\ndevice.extension VK_EXT_pci_bus_info\ndevice.pci 0 3 0 0";
+            for name in ["good", "card"] {
+                machine.file(&format!("libraries/libmock_{name}.conf"), format!("ordinal 0\n{card}\n"));
+            }
+        },
+        "device.listed-twice",
+    )
+    .remedy("or one of the manifests /", |machine| {
+        fs::remove_file(machine.path("system/vulkan/icd.d/card.json")).expect("a file");
+    })
+    .gone(),
+    Row::new(
         "a manifest names a program in place of a library",
         |machine| {
             let program = machine.c_program("int main(void) { return 0; }\n");
