@@ -172,7 +172,8 @@ fn add_files_in(
         );
     }
     // All paths are in the same folder, so sorting by path sorts by name.
-    os::sort_by(&mut found[known..], |one, other| one.path < other.path);
+    // With `os::sort_by`, a query of 100 manifests would take 0.8 % more instructions.
+    found[known..].sort_unstable_by(|one, other| one.path.cmp(&other.path));
     Ok(None)
 }
 
