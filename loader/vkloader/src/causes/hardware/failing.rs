@@ -181,6 +181,10 @@ fn without_node(report: &mut Report, machine: &Machine) {
                 .iter()
                 .map(|(node, _)| format!("/{node} is not there, which the driver may need")),
         );
+        // A result with a remedy of its own, such as too little memory, explains more than the nodes.
+        if one.advice != codes::DEVICE_NOT_CREATED.remedy {
+            continue;
+        }
         one.advice = format!(
             "Load the modules of NVIDIA's driver that are probably missing: modprobe -a {}, and nvidia-modprobe -u -m for the nodes; in a container: \
              NVIDIA_DRIVER_CAPABILITIES=all. If that does not help, look in dmesg for lines of NVRM.",

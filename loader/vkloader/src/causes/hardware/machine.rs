@@ -174,7 +174,10 @@ impl Machine {
             // An update may leave libraries of another version, so the link determines which libraries are used. A link to nothing is a fault
             // of its own.
             let path = self.path(folder).join("libGLX_nvidia.so.0");
-            let link = fs::read_link(&path).ok().filter(|_| path.exists());
+            let link = fs::read_link(&path).ok();
+            if link.is_some() && !path.exists() {
+                return None;
+            }
             let linked = link.and_then(|file| {
                 Some(
                     file.file_name()?

@@ -257,18 +257,21 @@ fn a_series_of_nvidias_driver_without_vulkan_is_told() {
 
 #[test]
 fn nodes_that_nvidias_driver_needs_for_a_device_are_named() {
-    let advice = |nodes: &[&str]| {
+    let usual = codes::DEVICE_NOT_CREATED.remedy;
+    let advice = |nodes: &[&str], own: &str| {
         let system = with(&[NVIDIAS]);
         for node in [&["dev/nvidiactl", "dev/nvidia0"], nodes].concat() {
             system.file(node, "");
         }
         let mut failed = failed("a card", codes::DEVICE_NOT_CREATED.name);
         failed.dropped[0].file = Some("/usr/lib/libGLX_nvidia.so.0".into());
+        failed.dropped[0].advice = own.into();
         system.found(failed).dropped.remove(0).advice
     };
-    let first = advice(&["dev/nvidia-uvm"]);
+    let first = advice(&["dev/nvidia-uvm"], usual);
     assert!(first.contains("modprobe -a nvidia_modeset, and"), "{first}");
-    assert!(!advice(&["dev/nvidia-uvm", "dev/nvidia-modeset"]).contains("modprobe"));
+    assert_eq!(advice(&["dev/nvidia-uvm", "dev/nvidia-modeset"], usual), usual);
+    assert_eq!(advice(&["dev/nvidia-uvm"], "Close programs."), "Close programs.");
 }
 
 #[test]
