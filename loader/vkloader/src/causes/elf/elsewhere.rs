@@ -180,8 +180,10 @@ pub(super) fn before_usual(library: &str, symbol: &str, other: &Path, usual: &Pa
             shown(other),
             shown(&file)
         ),
+        // The linker searches DT_RPATH before LD_LIBRARY_PATH, and uses a preloaded library before both.
         None => format!(
-            "Start programs with the system's library: {command}; or replace {}.",
+            "Start programs with the system's library: LD_PRELOAD={} PROGRAM; or replace {}.",
+            word(&shown(usual)),
             shown(other)
         ),
     };

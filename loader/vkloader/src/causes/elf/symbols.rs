@@ -263,7 +263,7 @@ mod tests {
             "{finding}"
         );
         assert!(
-            advice.starts_with("Start programs with the system's library: LD_LIBRARY_PATH="),
+            advice.starts_with("Start programs with the system's library: LD_PRELOAD="),
             "{advice}"
         );
     }
