@@ -339,7 +339,8 @@ const NAMES: [&str; 2] = ["DXVK_FILTER_DEVICE_NAME", "VKD3D_FILTER_DEVICE_NAME"]
 /// Adds to `found`, the finding about the program's failure, a variable with which programs for Windows ignore each device.
 fn compare_names(found: &mut Dropped, report: &Report) {
     let executable = report.loader.as_ref().and_then(|loader| loader.executable.as_deref());
-    let is_of_windows = executable.is_some_and(|path| path.contains("wine") || path.contains("Proton"));
+    let file = executable.and_then(|path| path.rsplit('/').next());
+    let is_of_windows = file.is_some_and(|file| file.starts_with("wine"));
     for variable in NAMES {
         let value = report.variables.get(variable).filter(|value| !value.is_empty());
         let Some(value) = value.filter(|_| !report.devices.is_empty()) else {
@@ -349,6 +350,11 @@ fn compare_names(found: &mut Dropped, report: &Report) {
             continue;
         }
         let names: Vec<&str> = report.devices.iter().map(|device| device.name.as_str()).collect();
+        let card = report
+            .devices
+            .iter()
+            .find(|device| device.is_usable && !device.is_software());
+        let first = card.map_or(names[0], |device| device.name.as_str());
         found.findings.push(format!(
             "{variable} is {value}, and the devices are: {}",
             names.join(", ")
@@ -358,7 +364,7 @@ fn compare_names(found: &mut Dropped, report: &Report) {
             found.advice = format!(
                 "Programs with DXVK or vkd3d-proton ignore devices without this name. Name a device that exists: {variable}={}, or: unset \
                  {variable}",
-                word(names[0])
+                word(first)
             );
             found.variable = Some(variable.into());
         }
