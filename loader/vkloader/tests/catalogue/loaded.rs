@@ -182,6 +182,62 @@ fn a_library_in_a_mount_without_execution_does_not_count() {
     }
 }
 
+/// Source of a program that runs a command for which a system call fails: refuse CALL ERROR COMMAND...
+const REFUSE: &str = r#"
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int count, char **words) {
+    struct sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, atoi(words[1]), 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | atoi(words[2])),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = {sizeof rules / sizeof *rules, rules};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+        return 99;
+    execvp(words[3], words + 3);
+    return 98;
+}
+"#;
+
+/// DRV-271: old kernels lack `statx`, and sandboxes may refuse it; the identity of a file is then known from another call. Without the options
+/// of a mount, the driver is opened.
+#[test]
+fn an_entry_counts_if_the_system_refuses_statx_but_not_without_the_options_of_a_mount() {
+    let Some((machine, _)) = machine_of_two(&[]) else {
+        return;
+    };
+    let (source, program) = (machine.file("refuse.c", REFUSE), machine.path("refuse"));
+    let made = Command::new("cc").arg("-o").arg(&program).arg(source).output();
+    if !made.is_ok_and(|made| made.status.success()) {
+        return skip("no program can be compiled that filters system calls");
+    }
+    let program = program.display().to_string();
+    #[cfg(target_pointer_width = "64")]
+    let options = libc::SYS_statfs;
+    #[cfg(not(target_pointer_width = "64"))]
+    let options = libc::SYS_statfs64;
+    for (call, error, expected) in [
+        (libc::SYS_statx, libc::EPERM, ""),
+        (libc::SYS_statx, libc::ENOSYS, ""),
+        (options, libc::EPERM, "unreadable"),
+    ] {
+        let (call, error) = (call.to_string(), error.to_string());
+        let words = [program.as_str(), &call, &error];
+        let status = Command::new(&program).args(&words[1..]).arg("true").status();
+        if status.expect("it starts").code() == Some(99) {
+            return skip("this kernel filters no system calls");
+        }
+        assert_eq!(used_behind(&machine, &words, &[]), expected, "{call} {error}");
+    }
+}
+
 /// DRV-269: a catalogue of an older build of the same version lacks files that an update records now. Programs ignore the catalogue, and an
 /// update for changes asks every driver.
 #[test]
