@@ -233,7 +233,7 @@ impl AsFd for Client {
 }
 
 /// Closes connections without waiting for descriptors that the clients sent. Returns the connections, with the accounts of their users, if no
-/// thread can be started.
+/// thread can be started, or if the thread cannot copy the descriptors.
 ///
 /// A packet may contain descriptors. Closing the last copy of a descriptor can take hours, for example for a TCP socket with `SO_LINGER`.
 /// The system does not linger when a thread ends. Therefore, this function starts a thread with its own copies of all open descriptors, and
@@ -244,25 +244,31 @@ pub fn close(sockets: Vec<(u32, OwnedFd)>) -> Vec<(u32, OwnedFd)> {
         return sockets;
     }
     let (copied, has_copied) = sync_channel(0);
-    let (sockets_to, closing) = sync_channel::<Vec<(u32, OwnedFd)>>(1);
+    let (until_closed, closing) = sync_channel::<()>(0);
     let thread = std::thread::Builder::new()
         .name("closing".to_owned())
         .stack_size(CLOSING_STACK);
     let started = thread.spawn(move || {
         let _ = copied.send(nix::sched::unshare(CloneFlags::CLONE_FILES).is_ok());
-        // This call returns after the calling thread has closed its descriptors. If this thread could not copy the descriptors, the calling
-        // thread sends its descriptors instead, and this thread closes them.
-        drop(closing.recv());
+        // This call returns when the calling thread drops `until_closed`, after it has closed its descriptors.
+        let _ = closing.recv();
     });
-    match started {
-        Ok(_) if has_copied.recv() == Ok(true) => drop(sockets),
-        Ok(_) => drop(sockets_to.send(sockets)),
+    let sockets = match started {
+        Ok(_) if has_copied.recv() == Ok(true) => {
+            drop(sockets);
+            Vec::new()
+        }
+        Ok(_) => {
+            warn!("connections stay open for now, as a thread cannot copy the descriptors");
+            sockets
+        }
         Err(error) => {
             warn!("connections stay open for now, as no thread can be started to close them: {error}");
-            return sockets;
+            sockets
         }
-    }
-    Vec::new()
+    };
+    drop(until_closed);
+    sockets
 }
 
 /// Returns `true` if a connection can be closed without waiting. The condition is that no unread packet has descriptors and no further

@@ -22,7 +22,7 @@ use rustix::io::Errno;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io;
-use std::mem::MaybeUninit;
+use std::mem::{self, MaybeUninit};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -98,6 +98,8 @@ pub struct Server {
     /// The current list of manifests for each class.
     lists: BTreeMap<Option<Class>, List>,
     scan_at: Option<Instant>,
+    /// `true` if a package or device has changed since the loop last looked at the clients that wait for an answer.
+    has_news: bool,
     /// Time at which the loop accepts connections, and requests of users above their rates, again.
     resume_at: Option<Instant>,
     write_at: Option<Instant>,
@@ -152,6 +154,7 @@ impl Server {
             rates: Rates::new(now),
             lists: BTreeMap::new(),
             scan_at: Some(now),
+            has_news: false,
             resume_at: None,
             write_at: Some(now),
             debug,
@@ -240,6 +243,7 @@ impl Server {
             self.scan_at = None;
             let seen = watch::scan(&self.config.dri, &self.config.sys);
             self.drivers.devices_seen(now, seen);
+            self.has_news = true;
             self.write_soon(now);
         }
         if self.resume_at.is_some_and(|at| at <= now) {
@@ -257,7 +261,9 @@ impl Server {
         if before != self.drivers.generation() {
             self.write_soon(now);
         }
-        let is_known = before != self.drivers.generation() || !self.drivers.is_pending(now);
+        // A report of a worker can answer a request without a change of the published list.
+        let has_news = mem::take(&mut self.has_news);
+        let is_known = has_news || before != self.drivers.generation() || !self.drivers.is_pending(now);
         self.serve_all(
             |waits| matches!(waits, Waits::ForAnswer(until) if is_known || until <= now),
             now,
@@ -306,6 +312,7 @@ impl Server {
                 }
             }
         }
+        self.has_news = true;
         self.write_soon(now);
     }
 
@@ -337,9 +344,22 @@ impl Server {
         }
     }
 
+    /// Returns `true` if the client has not waited yet, but other connections of its account wait because of the rate. The client then has
+    /// to wait too, so that new connections do not use up the rate before the waiting ones.
+    fn is_behind_others(&self, number: u64) -> bool {
+        let of_rate = |account| {
+            let mut clients = self.clients.values();
+            clients.any(|client| client.account == account && client.waits == Waits::ForRate)
+        };
+        self.clients
+            .get(&number)
+            .is_some_and(|client| client.waits == Waits::ForRequest && of_rate(client.account))
+    }
+
     /// Answers the next request of a client. The request stays in the socket if it has no answer yet.
     fn receive(&mut self, number: u64, now: Instant) -> Result<Waits, End> {
         let mut buffer = Buffer::default();
+        let is_behind = self.is_behind_others(number);
         let Some(client) = self.clients.get_mut(&number) else {
             return Err(End::Closed);
         };
@@ -347,7 +367,7 @@ impl Server {
             return Ok(Waits::ForRequest);
         };
         let is_new = matches!(client.waits, Waits::ForRequest | Waits::ForRate);
-        if is_new && !self.rates.admit(client.account, now) {
+        if is_new && (is_behind || !self.rates.admit(client.account, now)) {
             self.resume_at.get_or_insert(now + PAUSE);
             return Ok(Waits::ForRate);
         }

@@ -229,6 +229,27 @@ fn lsv_35_an_answer_is_held_back_until_all_is_read() {
     });
 }
 
+/// LSV-3: the service gives out a library while it still reads the package of another device.
+#[test]
+fn lsv_3_a_library_is_given_out_while_others_are_read() {
+    case(|mut machine| {
+        machine.device("renderD128", "one");
+        machine.device("renderD129", "two");
+        machine.package_with("a", &machine::manifest("liba.so"), &library(64, 1 << 20));
+        machine.package_with("b", &machine::manifest("libb.so"), &library(64, 200 << 20));
+        once_in_some_attempts("a library is given out while another is read", || {
+            machine.kill();
+            machine.start();
+            let mut client = machine.client();
+            let status = client.get("0-liba.so").status().to_owned();
+            let known = machine.client().manifests(false).len();
+            // On a busy machine, the service may have read both libraries before the second request.
+            status == "ok" && known < 2
+        });
+        eventually("both are read", || machine.client().manifests(false).len() == 2);
+    });
+}
+
 /// LSV-46: the service answers a thousand requests in a row, and delays requests beyond the limit per second.
 #[test]
 fn lsv_46_many_requests_take_longer_and_are_answered() {

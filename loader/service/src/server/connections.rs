@@ -13,12 +13,20 @@ use tracing::{debug, info, warn};
 
 /// Time between two checks of the closed connections with unread replies.
 const BETWEEN_SWEEPS: Duration = Duration::from_millis(100);
+/// Upper bound on the sockets to close late with which the loop still accepts connections.
+const MOST_CLOSING: usize = 512;
 /// Account of a connection whose user is unknown. No user has this ID.
 const NOBODY: u32 = u32::MAX;
 
 impl Server {
     /// Accepts the waiting connections. All users share the queue, so the loop empties it in each turn.
     pub(super) fn accept(&mut self, now: Instant) {
+        if self.closing.len() > MOST_CLOSING {
+            // Each socket here keeps a descriptor. New connections wait in the queue, whose length is limited.
+            self.listen(epoll::EventFlags::empty());
+            self.resume_at.get_or_insert(now + PAUSE);
+            return;
+        }
         for _ in 0..BACKLOG {
             let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
             let socket = match rustix::net::accept_with(&self.listener.socket, flags) {
