@@ -91,7 +91,7 @@ pub struct Server {
     packages: Arc<FolderWatch>,
     clients: BTreeMap<u64, Client>,
     next_client: u64,
-    /// Sockets that the loop closes at the end of its turn ([`client::close`]), with the accounts of their users.
+    /// Sockets that the loop closes at the end of its turn ([`close`](crate::client::close)), with the accounts of their users.
     closing: Vec<(u32, OwnedFd)>,
     sweep_at: Option<Instant>,
     rates: Rates,
