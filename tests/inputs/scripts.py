@@ -97,7 +97,7 @@ def told():
         ("docs/limits.md", "\nAs APP-20 says.\n", "cites APP-20 otherwise than as [APP-20]"),
         ("loader/os/src/lib.rs", "// APP-9000\n", "cites APP-9000, which no page"),
         ("loader/os/src/lib.rs", "fn long() {\n" + "    drop(1);\n" * 60 + "}\n", "long has 62 lines"),
-        ("loader/os/src/lib.rs", "\n" * 500, "the file has"),
+        ("loader/os/src/lib.rs", "\n" * 500, "lines, and 500 are promised"),
         ("loader/src/lib.rs", "use os::environment as other;\n", "loader/src/lib.rs names os::environment"),
         ("loader/src/lib.rs", "use libc::c_int as other;\n", "loader/src/lib.rs names libc::c_int"),
     )
