@@ -1,8 +1,7 @@
 //! Steps with messengers, report callbacks, and messages of the program.
 
-use std::ptr;
-
 use loader_tests::ash::vk::{self, Handle};
+use loader_tests::vk::Commands;
 
 use super::{Player, attempt};
 
