@@ -20,7 +20,7 @@
 //! | `calls_loader NAME` | a call of NAME calls global commands of the loader, on this thread and on another one, and then waits for both |
 //! | `grow NAME N` | the second call of the two-call idiom reports N more elements than the array has space for |
 //! | `null_result NAME` | NAME succeeds and writes a NULL handle |
-//! | `emit NAME TEXT` | a call of NAME sends TEXT to this driver's debug-utils messengers |
+//! | `emit NAME TEXT` | a call of NAME sends TEXT to this driver's debug-utils messengers, `vkCreateInstance` also to the one in its chain |
 //! | `flag WORD` | switch; the callers of [`Config::flag`] have the words |
 //! | `device NAME` | physical device, to which the next `device.*` lines belong |
 //! | `device.varies QUERY CAUSE` | one number in an answer about the device depends on the `version` of the instance, on its `extensions`, or on the number of `calls`: [`Device::varied`] |

@@ -1,6 +1,6 @@
 //! Messengers and report callbacks of the instance.
 
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::sync::{Mutex, PoisonError};
 
 use ash::vk::{self, Handle};
@@ -8,7 +8,7 @@ use ash::vk::{self, Handle};
 use crate::alloc::Allocator;
 use crate::config::Config;
 use crate::entry::Call;
-use crate::object;
+use crate::{chain, object};
 
 /// Messenger that exists: its handle, its callback, and its user data as a number.
 struct Messenger {
@@ -28,15 +28,33 @@ pub(crate) fn end() {
 
 /// Sends the text configured for `name` to every messenger during the call. Real drivers also send messages during a call.
 pub(crate) fn emit(config: &Config, name: &str) {
-    let Some(text) = config.emit.get(name) else { return };
-    let Ok(text) = CString::new(text.as_str()) else { return };
-    let targets: Vec<_> = {
+    let targets = {
         let list = MESSENGERS.lock().unwrap_or_else(PoisonError::into_inner);
         list.iter()
-            .filter_map(|messenger| messenger.callback.map(|callback| (callback, messenger.user_data)))
+            .map(|messenger| (messenger.callback, messenger.user_data))
             .collect()
     };
+    send(config, name, targets);
+}
+
+/// Sends the text configured for `name` to the messenger in the chain of a create info.
+///
+/// # Safety
+/// The chain is valid.
+pub(crate) unsafe fn emit_to_chain(config: &Config, name: &str, next: *const c_void) {
+    let kind = vk::StructureType::DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT;
+    let info = chain::find::<vk::DebugUtilsMessengerCreateInfoEXT<'static>>(next, kind);
+    // SAFETY: the caller promises a valid chain, in which each structure has the type of its `s_type`.
+    let target = info.map(|info| unsafe { ((*info).pfn_user_callback, (*info).p_user_data as usize) });
+    send(config, name, target.into_iter().collect());
+}
+
+/// Sends the text configured for `name` to callbacks, each with its user data as a number.
+fn send(config: &Config, name: &str, targets: Vec<(vk::PFN_vkDebugUtilsMessengerCallbackEXT, usize)>) {
+    let Some(text) = config.emit.get(name) else { return };
+    let Ok(text) = CString::new(text.as_str()) else { return };
     for (callback, user_data) in targets {
+        let Some(callback) = callback else { continue };
         let data = vk::DebugUtilsMessengerCallbackDataEXT::default()
             .message_id_name(c"mock")
             .message(&text);

@@ -6,7 +6,7 @@ use ash::vk::{self, Handle};
 
 use crate::alloc::Allocator;
 use crate::entry::{Call, two_call};
-use crate::{chain, object, state};
+use crate::{chain, debug, object, state};
 
 /// Negotiates the interface version (DRV-64).
 ///
@@ -135,6 +135,8 @@ pub(crate) unsafe extern "system" fn create_instance(
             Allocator(allocator)
         ),
     );
+    // SAFETY: the chain is valid during the call.
+    unsafe { debug::emit_to_chain(&call.config, call.name, info.p_next) };
     if let Some(code) = call.failure {
         return code;
     }

@@ -21,6 +21,11 @@ impl<'v> Instance<'v> {
         Instance { vk, raw, allocator }
     }
 
+    /// Returns the instance with a handle that `vkCreateInstance` returned without allocation callbacks.
+    pub fn of_handle(vk: &'v Vk, raw: vk::Instance) -> Self {
+        Instance::new(vk, raw, ptr::null())
+    }
+
     /// Destroys the instance now.
     pub fn destroy(self) {}
 

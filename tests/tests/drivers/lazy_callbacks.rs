@@ -3,8 +3,9 @@
 use super::lazy::{FAILED, OOM, calls};
 use loader_tests::ash::vk;
 use loader_tests::vk::{Allocator, Instance, Messages, Reports};
-use loader_tests::{Scene, call, case};
+use loader_tests::{Scene, Vk, call, case};
 use std::cell::Cell;
+use std::ffi::CString;
 use std::ptr;
 use std::rc::Rc;
 
@@ -220,5 +221,84 @@ fn drv_283_a_call_from_a_callback_does_not_open_the_driver_again() {
             outcome.calls("a", "vkCreateInstance").len(),
         );
         assert_eq!((loads, made), (1, 1), "{}", outcome.all());
+    });
+}
+
+/// Creates an instance with two structures in the chain of its create info. Overwrites all memory of the create info afterwards.
+fn create_and_overwrite<'v>(vk: &'v Vk, messages: &Messages, reports: &Reports) -> Instance<'v> {
+    let mut texts =
+        ["program", "engine", DEBUG[0], DEBUG[1]].map(|text| CString::new(text).expect("a text").into_raw());
+    let mut report = reports.create_info();
+    let mut messenger = messages.create_info();
+    messenger.p_next = ptr::from_ref(&report).cast();
+    let mut application = vk::ApplicationInfo {
+        p_application_name: texts[0],
+        application_version: 7,
+        p_engine_name: texts[1],
+        engine_version: 9,
+        api_version: vk::API_VERSION_1_1,
+        ..Default::default()
+    };
+    let mut names = [texts[2].cast_const(), texts[3].cast_const()];
+    let mut info = vk::InstanceCreateInfo {
+        p_next: ptr::from_ref(&messenger).cast(),
+        p_application_info: &application,
+        enabled_extension_count: 2,
+        pp_enabled_extension_names: names.as_ptr(),
+        ..Default::default()
+    };
+    let mut raw = vk::Instance::null();
+    let result = call!(vk, PFN_vkCreateInstance(&info, ptr::null(), &mut raw));
+    assert_eq!(result, vk::Result::SUCCESS);
+    for text in &mut texts {
+        // SAFETY: the text came from `into_raw`, has more than four bytes before its end, and is used nowhere else.
+        unsafe { text.write_bytes(b'?', 4) };
+    }
+    names.fill(c"?".as_ptr());
+    // SAFETY: the structures consist of numbers and pointers, and Vulkan does not use them after the call.
+    unsafe {
+        ptr::write_bytes(&mut report, 0xFF, 1);
+        ptr::write_bytes(&mut messenger, 0xFF, 1);
+        ptr::write_bytes(&mut application, 0xFF, 1);
+        ptr::write_bytes(&mut info, 0xFF, 1);
+    }
+    std::hint::black_box((&report, &messenger, &application, &info, &names));
+    Instance::of_handle(vk, raw)
+}
+
+/// DRV-283: the driver that is opened late gets the same create info as without the policy, once. The loader copies everything that the
+/// create info points to, so the program may reuse its memory. The messenger in the chain receives the driver's messages once.
+#[test]
+fn drv_283_a_late_driver_gets_a_copy_of_the_create_info() {
+    case(|scene| {
+        scene
+            .driver("a")
+            .extensions(&DEBUG)
+            .device_with("one", |device| device.uuids(1, 9))
+            .line("emit", "vkCreateInstance a new instance");
+        scene.lazily();
+        let mut infos = Vec::new();
+        for policy in ["", "lazy"] {
+            let outcome = scene.env("VK_LOADER_DRIVER_POLICY", policy).run(|vk| {
+                let (messages, reports) = (Messages::default(), Reports::default());
+                let instance = create_and_overwrite(vk, &messages, &reports);
+                let said = || messages.with("a new instance").len();
+                assert_eq!(
+                    (calls(vk, "load"), said()),
+                    if policy.is_empty() { (1, 1) } else { (0, 0) }
+                );
+                assert_eq!(use_device(&instance), Ok(()));
+                assert_eq!(said(), 1);
+                instance.destroy();
+            });
+            let made = outcome.ok().calls("a", "vkCreateInstance").join("; ");
+            // The loader adds structures with the type 47 for layers, which no driver reads.
+            infos.push((0..8).fold(made, |made, number| made.replace(&format!("47:{number} "), "")));
+        }
+        assert_eq!(infos[0], infos[1]);
+        assert!(
+            infos[0].contains("app=program") && infos[0].contains("pnext=[1000128004 1000011000]"),
+            "{infos:?}"
+        );
     });
 }
