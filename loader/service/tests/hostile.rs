@@ -6,6 +6,7 @@ use machine::{Connection, Machine, case, connections};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::net::SendFlags;
 use serde_json::Value;
+use std::path::Path;
 use std::time::{Duration, Instant};
 use vk_loader_service::limits::{CLIENTS, CLIENTS_OF_USER};
 use wire::Operation;
@@ -148,34 +149,55 @@ fn lsv_46_a_client_that_never_reads_is_not_served() {
 fn lsv_46_connections_above_the_rate_take_turns() {
     case(|mut machine| {
         machine.start();
-        let flood = connections(&machine.socket(), 20_000, 30);
+        let socket = machine.socket();
+        let mut flood = Flood::new(&socket, 20_000);
+        let mut last = connections(&socket, 20_000, 1).remove(0);
+        let mut other = connections(&socket, 20_001, 1).remove(0);
         let begin = Instant::now();
-        let is_over = std::sync::atomic::AtomicBool::new(false);
-        let order = std::sync::atomic::Ordering::SeqCst;
-        let mut other = connections(&machine.socket(), 20_000, 1).remove(0);
-        std::thread::scope(|scope| {
-            for mut client in flood {
-                let is_over = &is_over;
-                scope.spawn(move || {
-                    // Without turns, the other client would wait until the end of the flood.
-                    while !is_over.load(order) && begin.elapsed() < Duration::from_secs(10) {
-                        (0..4).for_each(|_| client.send(Operation::Features, "{}"));
-                        (0..4).for_each(|_| assert!(client.receive().is_some()));
-                    }
-                });
+        while !flood.is_delayed(&mut other) {
+            if begin.elapsed() > machine::HANG {
+                return machine::skip("the machine is too slow to exceed the rate of requests");
             }
-            // The clients first use up the requests that the user may send at once.
-            std::thread::sleep(Duration::from_millis(1500));
-            let asked = Instant::now();
-            let is_alive = (0..10).all(|_| other.is_alive());
-            is_over.store(true, order);
-            assert!(
-                is_alive && asked.elapsed() < Duration::from_secs(3),
-                "{:?}",
-                asked.elapsed()
-            );
-        });
+        }
+        // In each cycle, each connection of the flood gets at most one answer before the last connection gets one.
+        for turn in 0..5 {
+            last.send(Operation::Features, "{}");
+            let mut before = 0;
+            while last.waits() {
+                before += flood.renew();
+                assert!(before < 3 * flood.0.len(), "turn {turn}: {before} answers for others");
+            }
+            assert!(last.receive().is_some());
+        }
     });
+}
+
+/// Connections of one user that send a new request after each answer.
+struct Flood(Vec<Connection>);
+
+impl Flood {
+    fn new(socket: &Path, user: u32) -> Self {
+        let mut all = connections(socket, user, CLIENTS_OF_USER - 8);
+        all.iter_mut().for_each(|client| client.send(Operation::Features, "{}"));
+        Self(all)
+    }
+
+    /// Replaces the requests that were answered. Returns the number of answers.
+    fn renew(&mut self) -> usize {
+        let mut renewed = 0;
+        for client in self.0.iter_mut().filter(|client| !client.waits()) {
+            assert!(client.receive().is_some());
+            client.send(Operation::Features, "{}");
+            renewed += 1;
+        }
+        renewed
+    }
+
+    /// Returns `true` if all requests are older than a request of another user that was answered. The service answers requests in the
+    /// order in which they came, so it delays these.
+    fn is_delayed(&mut self, other: &mut Connection) -> bool {
+        self.renew() == 0 && other.is_alive() && self.0.iter().all(Connection::waits)
+    }
 }
 
 /// Starts the service with a limit of `descriptors` open descriptors. The service runs as a user of its own, because the system counts the
