@@ -24,13 +24,8 @@ use wire::{HEADER_BYTES, Header, MOST_IN_REQUEST, Packet, PacketError, status};
 
 /// Size of the buffer for a request: one byte more than the longest request, so that the service can detect a longer one.
 const BUFFER: usize = HEADER_BYTES + MOST_IN_REQUEST + 1;
-/// Requested size of the socket's buffer for replies. The requested size is below the system's minimum, so the system uses its minimum,
-/// which is enough for about six replies. Unread replies contain descriptors, and `harden::DESCRIPTORS` limits the descriptors of all
-/// clients together.
-const SEND_BUFFER: usize = 1;
-/// The size of the buffer for a reply that is longer than the smallest buffer. The system doubles the size, which is enough for the longest
-/// reply.
-const SEND_BUFFER_FOR_LONG: usize = wire::MOST_IN_REPLY / 2 + 4096;
+/// Requested size of the socket's buffer for replies. The system doubles the size, which is enough for the longest reply.
+const SEND_BUFFER: usize = wire::MOST_IN_REPLY / 2 + 4096;
 /// Size of the stack of a thread that closes a connection.
 const CLOSING_STACK: usize = 128 << 10;
 
@@ -92,6 +87,8 @@ pub struct Client {
     pub user: u32,
     /// The account whose limits apply to the client.
     pub account: u32,
+    /// ID of the process that connected, in the namespace of this process; 0 for a process outside of it.
+    pub process: i32,
     /// Time of the client's last packet.
     pub heard: Instant,
     /// The condition for the service's next step.
@@ -99,7 +96,7 @@ pub struct Client {
 }
 
 /// The condition for the next step in the exchange with a client. A request stays in the socket until the service sends its answer, so a
-/// client has at most one request whose answer is pending.
+/// client has at most one request whose answer is pending, and at most one unread answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waits {
     /// The client must send a request.
@@ -108,9 +105,9 @@ pub enum Waits {
     ForRate,
     /// The service must find out the answer, at the latest at this time.
     ForAnswer(Instant),
-    /// The client must read earlier answers, so that the next answer fits in the connection.
-    ForRoom,
-    /// The service has shut the connection down, and the client must read the answers or close its end. A descriptor on its way to a client
+    /// The client must read the last answer. A client that never reads thus keeps the descriptor of only one answer on its way.
+    ForReading,
+    /// The service has shut the connection down, and the client must read the answer or close its end. A descriptor on its way to a client
     /// counts against the descriptor limit of this process until then, even if the service closes its end.
     ForEnd,
 }
@@ -122,13 +119,14 @@ impl Client {
     /// Returns the socket, and the error that the system reported for the query of the client's user.
     pub fn new(socket: OwnedFd, now: Instant) -> Result<Self, (OwnedFd, io::Error)> {
         // A process outside of this PID namespace has the process ID 0, which `UCred` of rustix cannot represent.
-        let user = nix::sys::socket::getsockopt(&socket, PeerCredentials).map_err(io::Error::from);
+        let peer = nix::sys::socket::getsockopt(&socket, PeerCredentials).map_err(io::Error::from);
         let prepared = sockopt::set_socket_send_buffer_size(&socket, SEND_BUFFER).map_err(io::Error::from);
-        match user.and_then(|user| prepared.map(|()| user.uid())) {
-            Ok(user) => Ok(Self {
+        match peer.and_then(|peer| prepared.map(|()| peer)) {
+            Ok(peer) => Ok(Self {
                 socket,
-                user,
-                account: account_of(user),
+                user: peer.uid(),
+                account: account_of(peer.uid()),
+                process: peer.pid(),
                 heard: now,
                 waits: Waits::ForRequest,
             }),
@@ -168,7 +166,7 @@ impl Client {
         discard(&self.socket);
     }
 
-    /// Returns `true` if the client has not read all replies. After a client has closed its end, no reply is unread.
+    /// Returns `true` if the client has not read its last reply. After a client has closed its end, no reply is unread.
     #[allow(unsafe_code, reason = "no library has a safe function for this")]
     pub fn has_unread(&self) -> bool {
         let mut bytes: c_int = 0;
@@ -176,8 +174,9 @@ impl Client {
         // client owns the descriptor, so it is open.
         let result = unsafe { libc::ioctl(self.socket.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
         // If the system does not support the query, all replies count as read, because the service would otherwise keep every closed
-        // connection for ever.
-        result == 0 && bytes > 0
+        // connection for ever. The system reports that the connection has room before it subtracts the last byte of a packet, so a single
+        // byte counts as read. Each packet counts for hundreds of bytes.
+        result == 0 && bytes > 1
     }
 
     /// Shuts the connection down in both directions. Returns `true` if the service must wait for the client ([`Waits::ForEnd`]).
@@ -187,36 +186,24 @@ impl Client {
         is_over && self.has_unread()
     }
 
-    /// Sends the answer to a packet. Returns `false` if the client must first read earlier answers.
+    /// Sends the answer to a packet.
     ///
     /// # Errors
     /// Returns the reason why the connection is over.
-    pub fn send(&self, asked: Header, reply: &Reply, attachment: &Attachment) -> Result<bool, End> {
-        match self.try_send(&reply.packet(asked), attachment) {
-            Ok(()) => Ok(true),
-            Err(error) => match (Errno::from_io_error(&error), attachment) {
-                (Some(Errno::AGAIN), _) => Ok(false),
-                (Some(Errno::PIPE | Errno::CONNRESET), _) => Err(End::Reset),
-                (_, Attachment::None) => Err(End::Failed(error)),
-                _ => {
-                    info!("a client is asked to wait: {error}");
-                    self.send(asked, &Reply::status(status::BUSY), &Attachment::None)
-                }
-            },
-        }
-    }
-
-    /// Sends a packet if the connection has room for it.
-    fn try_send(&self, bytes: &[u8], attachment: &Attachment) -> io::Result<()> {
-        let socket = self.socket.as_fd();
-        let result = send(socket, bytes, attachment.descriptor(self.user));
-        if !matches!(&result, Err(error) if Errno::from_io_error(error) == Some(Errno::MSGSIZE)) {
-            return result;
-        }
-        sockopt::set_socket_send_buffer_size(socket, SEND_BUFFER_FOR_LONG)?;
-        let result = send(socket, bytes, attachment.descriptor(self.user));
-        sockopt::set_socket_send_buffer_size(socket, SEND_BUFFER)?;
-        result
+    pub fn send(&self, asked: Header, reply: &Reply, attachment: &Attachment) -> Result<(), End> {
+        let sent = send(
+            self.socket.as_fd(),
+            &reply.packet(asked),
+            attachment.descriptor(self.user),
+        );
+        sent.or_else(|error| match (Errno::from_io_error(&error), attachment) {
+            (Some(Errno::PIPE | Errno::CONNRESET), _) => Err(End::Reset),
+            (_, Attachment::None) => Err(End::Failed(error)),
+            _ => {
+                info!("a client is asked to wait: {error}");
+                self.send(asked, &Reply::status(status::BUSY), &Attachment::None)
+            }
+        })
     }
 }
 
@@ -249,26 +236,23 @@ pub fn close(sockets: Vec<(u32, OwnedFd)>) -> Vec<(u32, OwnedFd)> {
         .name("closing".to_owned())
         .stack_size(CLOSING_STACK);
     let started = thread.spawn(move || {
-        let _ = copied.send(nix::sched::unshare(CloneFlags::CLONE_FILES).is_ok());
+        let _ = copied.send(nix::sched::unshare(CloneFlags::CLONE_FILES));
         // This call returns when the calling thread drops `until_closed`, after it has closed its descriptors.
         let _ = closing.recv();
     });
-    let sockets = match started {
-        Ok(_) if has_copied.recv() == Ok(true) => {
+    let ready = started.and_then(|_| Ok(has_copied.recv().map_err(io::Error::other)??));
+    let left = match ready {
+        Ok(()) => {
             drop(sockets);
             Vec::new()
         }
-        Ok(_) => {
-            warn!("connections stay open for now, as a thread cannot copy the descriptors");
-            sockets
-        }
         Err(error) => {
-            warn!("connections stay open for now, as no thread can be started to close them: {error}");
+            warn!("connections stay open for now, as no thread can close them: {error}");
             sockets
         }
     };
     drop(until_closed);
-    sockets
+    left
 }
 
 /// Returns `true` if a connection can be closed without waiting. The condition is that no unread packet has descriptors and no further

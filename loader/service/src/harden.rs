@@ -13,8 +13,8 @@ use rustix::thread::{CapabilitySet, CapabilitySets};
 use std::io;
 use tracing::warn;
 
-/// Upper bound on the descriptors that are open in this process, or were sent and not yet received. The bound suffices for 512 clients with
-/// about 96 unread replies each.
+/// Upper bound on the descriptors that are open in this process, or were sent and not yet received. The bound suffices for 512 clients and
+/// 2048 closed connections with one unread reply each.
 const DESCRIPTORS: u64 = 65536;
 
 /// Priority of the process, which users cannot give to their programs.

@@ -12,8 +12,8 @@
 //! | [`inspect`], [`log`] | write the state and the log, which administrators read |
 //! | [`server`] | runs the loop that uses all other modules |
 //!
-//! The service never blocks on data that a client left in a connection ([`client::close`]). A closed connection with unread replies is
-//! still one of its user's connections, because the replies contain descriptors of the service.
+//! The service never blocks on data that a client left in a connection ([`client::close`]). A closed connection with an unread reply still
+//! counts for its user, because the reply contains a descriptor of the service.
 //!
 //! # Why there is no async runtime
 //!

@@ -9,9 +9,11 @@ use std::time::{Duration, Instant};
 pub const CLIENTS: usize = 512;
 /// Upper bound on the number of clients of one user.
 pub const CLIENTS_OF_USER: usize = 128;
-/// Limit on closed connections with unread replies, of all users together. At the limit, a user who has a closed connection with unread
-/// replies cannot connect. Each closed connection uses about six of the descriptors that `harden::DESCRIPTORS` limits.
+/// Limit on closed connections with an unread reply, of all users together. At the limit, a user who has such a connection cannot connect.
 pub const UNREAD: usize = 2048;
+/// Limit on closed connections with an unread reply, of one user. At the limit, the user cannot connect. At half of the limit, a process that
+/// has such a connection cannot connect, so that one process never uses up the limit.
+pub const UNREAD_OF_USER: usize = 512;
 /// Upper bound on the requests of a user per second.
 pub const REQUESTS_A_SECOND: u32 = 2000;
 
@@ -25,11 +27,13 @@ pub struct Place {
     pub client: u64,
     /// The account of the client.
     pub account: u32,
+    /// The process that connected.
+    pub process: i32,
     /// `true` if the client waits for an answer.
     pub is_waiting: bool,
     /// Time of the client's last packet.
     pub heard: Instant,
-    /// `true` if the service has closed the connection, but the client has not read all replies.
+    /// `true` if the service has closed the connection, but the client has not read its last reply.
     pub is_closed: bool,
 }
 
@@ -40,50 +44,69 @@ pub enum Admission {
     Free,
     /// The connection can be accepted after the connection of this client is closed.
     AfterClosing(u64),
-    /// The connection is rejected, because too many replies to its account are unread.
+    /// The connection is rejected, because too many replies to its account or process are unread.
     Rejected,
 }
 
-/// Decides about one more connection of an account. `has_unread` returns `true` for a client that has not read all replies, because closing
-/// that connection would free no descriptors.
+/// Decides about one more connection of a process and its account.
 ///
-/// If the account has too many connections, its longest silent connection without unread replies is closed. If all accounts together have
-/// too many connections, a connection of the account with the most connections is closed.
-pub fn admission(places: &[Place], account: u32, has_unread: impl Fn(u64) -> bool) -> Admission {
-    let own = || places.iter().filter(|place| place.account == account);
-    let closed = places.iter().filter(|place| place.is_closed).count();
-    if closed >= UNREAD && own().any(|place| place.is_closed) {
+/// If the account has too many connections, one of them is closed. If all accounts together have too many connections, a connection of the
+/// account with the most connections is closed. In both cases, the process with the most connections of the account loses the connection
+/// that was silent for longest.
+pub fn admission(places: &[Place], account: u32, process: i32) -> Admission {
+    let (closed, open): (Vec<_>, Vec<_>) = places.iter().partition(|place| place.is_closed);
+    let is_own = |place: &&Place| place.account == account;
+    let own_closed: Vec<_> = closed.iter().copied().filter(is_own).collect();
+    let own_open: Vec<_> = open.iter().copied().filter(is_own).collect();
+    let is_to_blame = own_closed.iter().any(|place| place.process == process);
+    let is_rejected = own_closed.len() >= UNREAD_OF_USER
+        || own_closed.len() >= UNREAD_OF_USER / 2 && is_to_blame
+        || closed.len() >= UNREAD && !own_closed.is_empty();
+    if is_rejected {
         return Admission::Rejected;
     }
-    if own().count() >= CLIENTS_OF_USER {
-        return most_silent(own().filter(|place| !place.is_closed && !has_unread(place.client)))
-            .map_or(Admission::Rejected, Admission::AfterClosing);
-    }
-    let is_full = places.len() - closed >= CLIENTS;
-    let other = if is_full { largest(places) } else { None };
+    let other = if own_open.len() >= CLIENTS_OF_USER {
+        most_silent(&own_open)
+    } else if open.len() >= CLIENTS {
+        largest(places)
+    } else {
+        None
+    };
     other.map_or(Admission::Free, Admission::AfterClosing)
 }
 
-/// Returns a client of the account with the most connections: the client that was silent for longest.
+/// Returns the client whose connection is closed if there are too many: a client of the account with the most connections.
 pub fn largest(places: &[Place]) -> Option<u64> {
-    let mut counts = BTreeMap::<u32, (usize, Instant)>::new();
-    let open = || places.iter().filter(|place| !place.is_closed);
-    for place in open() {
-        let (count, heard) = counts.entry(place.account).or_insert((0, place.heard));
-        *count += 1;
-        *heard = place.heard.min(*heard);
-    }
+    let mut open: Vec<_> = places.iter().filter(|place| !place.is_closed).collect();
     // A connection of root is closed last, regardless of the number of root's connections.
-    let largest = counts
-        .into_iter()
-        .max_by_key(|(account, (count, heard))| (*account != 0, *count, Reverse(*heard)));
-    let (largest, _) = largest?;
-    most_silent(open().filter(|place| place.account == largest))
+    if open.iter().any(|place| place.account != 0) {
+        open.retain(|place| place.account != 0);
+    }
+    most_silent(&largest_group(&open, |place| place.account))
 }
 
-/// Returns the client that was silent for longest. Prefers clients that do not wait for an answer.
-fn most_silent<'a>(places: impl Iterator<Item = &'a Place>) -> Option<u64> {
-    Some(places.min_by_key(|place| (place.is_waiting, place.heard))?.client)
+/// Returns the client of the process with the most connections that was silent for longest.
+fn most_silent(places: &[&Place]) -> Option<u64> {
+    let of_process = largest_group(places, |place| place.process);
+    Some(of_process.into_iter().min_by_key(silence)?.client)
+}
+
+/// Returns the connections of the largest group. Of several groups with this size, chooses the one with the connection that was silent for
+/// longest.
+fn largest_group<'a, G: Ord>(places: &[&'a Place], group: impl Fn(&Place) -> G) -> Vec<&'a Place> {
+    let mut groups = BTreeMap::<G, Vec<&Place>>::new();
+    for &place in places {
+        groups.entry(group(place)).or_default().push(place);
+    }
+    let largest = groups
+        .into_values()
+        .max_by_key(|places| (places.len(), Reverse(places.iter().map(silence).min())));
+    largest.unwrap_or_default()
+}
+
+/// Returns a key by which clients that do not wait for an answer come first, and of these the ones that were silent for longest.
+fn silence(place: &&Place) -> (bool, Instant) {
+    (place.is_waiting, place.heard)
 }
 
 /// A limit on the number of events in a period. The events may happen all at once.
@@ -156,6 +179,7 @@ impl Rates {
 mod tests {
     use super::*;
 
+    /// Returns connections of some users, each of whom has one process.
     fn places(users: impl IntoIterator<Item = (u32, usize)>, now: Instant) -> Vec<Place> {
         let all = users
             .into_iter()
@@ -163,6 +187,7 @@ mod tests {
         let place = |(number, user)| Place {
             client: number,
             account: user,
+            process: user as i32,
             is_waiting: false,
             heard: now + Duration::from_millis(number),
             is_closed: false,
@@ -173,53 +198,66 @@ mod tests {
     #[test]
     fn lsv_46_one_connection_too_many_takes_the_place_of_a_silent_one() {
         let now = Instant::now();
-        let admitted = |places: &[Place], account| admission(places, account, |_| false);
         assert_eq!(
-            admitted(&places([(1000, CLIENTS_OF_USER - 1)], now), 1000),
+            admission(&places([(1000, CLIENTS_OF_USER - 1)], now), 1000, 1),
             Admission::Free
         );
         let mut full = places([(7, 1), (1000, CLIENTS_OF_USER)], now);
         assert_eq!(
-            (admitted(&full, 1000), admitted(&full, 1001)),
+            (admission(&full, 1000, 1), admission(&full, 1001, 1)),
             (Admission::AfterClosing(1), Admission::Free)
         );
         full[1].is_waiting = true;
         full[2].heard = now + Duration::from_secs(60);
-        assert_eq!(admitted(&full, 1000), Admission::AfterClosing(3));
+        assert_eq!(admission(&full, 1000, 1), Admission::AfterClosing(3));
+        // A process with several connections makes room for the others, even if they were silent for longer.
+        full[1..]
+            .iter_mut()
+            .zip(0..)
+            .for_each(|(place, process)| place.process = process);
+        full[100].process = full[50].process;
+        assert_eq!(admission(&full, 1000, 1), Admission::AfterClosing(50));
     }
 
     #[test]
     fn lsv_46_unread_replies_keep_the_place_of_their_user() {
         let now = Instant::now();
-        // The first two connections are open, and the others are closed.
-        let with = |account, own, others, unread: &[u64]| {
-            let mut all = places([(1000, 2), (1000, own), (2000, others)], now);
-            all[2..].iter_mut().for_each(|place| place.is_closed = true);
-            admission(&all, account, |client| unread.contains(&client))
+        // The first connection is open, and the others are closed. One half of those of the first user belongs to another process.
+        let with = |account, process, own, others| {
+            let mut all = places([(1000, 1), (1000, own), (2000, others)], now);
+            all[1..].iter_mut().for_each(|place| place.is_closed = true);
+            all[1..].iter_mut().take(own / 2).for_each(|place| place.process = 1);
+            admission(&all, account, process)
         };
-        assert_eq!(with(1000, CLIENTS_OF_USER - 3, 0, &[]), Admission::Free);
-        for (unread, expected) in [
-            (&[][..], Admission::AfterClosing(0)),
-            (&[0], Admission::AfterClosing(1)),
-            (&[0, 1], Admission::Rejected),
+        let half = UNREAD_OF_USER / 2;
+        for (account, process, own, others, expected) in [
+            (1000, 1, half - 1, 0, Admission::Free),
+            (1000, 1, half, 0, Admission::Rejected),
+            (1000, 1000, half, 0, Admission::Rejected),
+            (1000, 2, half, 0, Admission::Free),
+            (1000, 2, UNREAD_OF_USER - 1, 0, Admission::Free),
+            (1000, 2, UNREAD_OF_USER, 0, Admission::Rejected),
+            (1001, 1, UNREAD_OF_USER, UNREAD, Admission::Free),
+            (1000, 2, 1, UNREAD - 1, Admission::Rejected),
+            (1000, 2, 1, UNREAD - 2, Admission::Free),
         ] {
-            assert_eq!(with(1000, CLIENTS_OF_USER - 2, 0, unread), expected);
+            assert_eq!(
+                with(account, process, own, others),
+                expected,
+                "{account} {process} {own} {others}"
+            );
         }
-        assert_eq!(with(1001, 0, UNREAD, &[0, 1]), Admission::Free);
-        assert_eq!(with(1000, 1, UNREAD - 1, &[]), Admission::Rejected);
-        assert_eq!(with(1000, 1, UNREAD - 2, &[]), Admission::Free);
     }
 
     #[test]
     fn lsv_46_the_user_with_most_connections_makes_room_for_others() {
         let now = Instant::now();
         let users = [(0, 100), (1, 100), (2, 100), (3, 112), (4, 100)];
-        let admitted = |places: &[Place], account| admission(places, account, |_| false);
-        assert_eq!(admitted(&places(users, now), 5), Admission::AfterClosing(300));
+        assert_eq!(admission(&places(users, now), 5, 5), Admission::AfterClosing(300));
         // Many users with one connection each do not cause the connection of root to be closed.
         let crowd = places((0..).map(|user| (user, 1)).take(CLIENTS), now);
-        assert_eq!(admitted(&crowd, 9999), Admission::AfterClosing(1));
-        assert_eq!(admitted(&[], 0), Admission::Free);
+        assert_eq!(admission(&crowd, 9999, 1), Admission::AfterClosing(1));
+        assert_eq!(admission(&[], 0, 0), Admission::Free);
     }
 
     #[test]

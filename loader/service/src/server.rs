@@ -344,19 +344,20 @@ impl Server {
         }
     }
 
-    /// Returns `true` if the client has not waited yet, but other connections of its account wait because of the rate. The client then has
-    /// to wait too, so that new connections do not use up the rate before the waiting ones.
+    /// Returns `true` if the client's request is new, but other connections of its account wait because of the rate. The client then has to
+    /// wait too, so that new requests do not use up the rate before the waiting ones.
     fn is_behind_others(&self, number: u64) -> bool {
         let of_rate = |account| {
             let mut clients = self.clients.values();
             clients.any(|client| client.account == account && client.waits == Waits::ForRate)
         };
-        self.clients
-            .get(&number)
-            .is_some_and(|client| client.waits == Waits::ForRequest && of_rate(client.account))
+        self.clients.get(&number).is_some_and(|client| {
+            matches!(client.waits, Waits::ForRequest | Waits::ForReading) && of_rate(client.account)
+        })
     }
 
-    /// Answers the next request of a client. The request stays in the socket if it has no answer yet.
+    /// Answers the next request of a client. The request stays in the socket if it has no answer yet, or if the client has not read the
+    /// answer to the request before.
     fn receive(&mut self, number: u64, now: Instant) -> Result<Waits, End> {
         let mut buffer = Buffer::default();
         let is_behind = self.is_behind_others(number);
@@ -366,7 +367,10 @@ impl Server {
         let Some(packet) = client.peek(&mut buffer)? else {
             return Ok(Waits::ForRequest);
         };
-        let is_new = matches!(client.waits, Waits::ForRequest | Waits::ForRate);
+        if packet.is_ok() && client.has_unread() {
+            return Ok(Waits::ForReading);
+        }
+        let is_new = !matches!(client.waits, Waits::ForAnswer(_));
         if is_new && (is_behind || !self.rates.admit(client.account, now)) {
             self.resume_at.get_or_insert(now + PAUSE);
             return Ok(Waits::ForRate);
@@ -391,9 +395,7 @@ impl Server {
         let Some(client) = self.clients.get(&number) else {
             return Err(End::Closed);
         };
-        if !client.send(asked, &reply, &attachment)? {
-            return Ok(Waits::ForRoom);
-        }
+        client.send(asked, &reply, &attachment)?;
         client.take();
         Ok(Waits::ForRequest)
     }
@@ -426,7 +428,9 @@ impl Server {
         }
         let flags = match waits {
             Waits::ForRequest => epoll::EventFlags::IN,
-            Waits::ForRoom => epoll::EventFlags::OUT,
+            // The connection has room for further answers, so the system would report it again and again. With `ET`, the system reports it
+            // only when the client reads an answer.
+            Waits::ForReading => epoll::EventFlags::OUT | epoll::EventFlags::ET,
             // The system reports the end of the connection nevertheless.
             Waits::ForRate | Waits::ForAnswer(_) | Waits::ForEnd => epoll::EventFlags::empty(),
         };

@@ -4,8 +4,13 @@ mod machine;
 
 use machine::{Connection, Machine, case, connections};
 use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::net::SendFlags;
+use rustix::fd::AsFd;
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use serde_json::Value;
+use std::fs::File;
+use std::io::IoSlice;
+use std::mem::MaybeUninit;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use vk_loader_service::limits::{CLIENTS, CLIENTS_OF_USER};
@@ -134,7 +139,12 @@ fn lsv_46_a_client_that_never_reads_is_not_served() {
         assert!(busy < begin.elapsed() / 2, "{busy:?}");
         assert!(memory(&machine) < MOST_MEMORY);
         assert_eq!(machine.client().get("0-libsoft.so").status(), "ok");
-        // The service continues when the client reads the replies.
+        // Each client has one reply. Each further one comes after the client has read the last one.
+        machine.signal(rustix::process::Signal::STOP);
+        for client in &hostile[1..] {
+            assert!(client.receive().is_some() && client.waits());
+        }
+        machine.signal(rustix::process::Signal::CONT);
         for _ in 0..20 {
             assert_eq!(
                 hostile[0].receive().map(|reply| reply.status().to_owned()).as_deref(),
@@ -200,23 +210,24 @@ impl Flood {
     }
 }
 
-/// Starts the service with a limit of `descriptors` open descriptors. The service runs as a user of its own, because the system counts the
-/// sent descriptors of each user. Leaves replies unread on more connections than a user may have, and waits until the service has closed
-/// all of these connections.
-fn leave_unread(machine: &mut Machine, descriptors: u32, user: u32) -> Vec<Connection> {
-    machine.user = Some((1 << 24) + 2 * std::process::id() + descriptors % 2);
+/// Starts the service with a limit of `descriptors` open descriptors.
+fn start_limited(machine: &mut Machine, descriptors: usize) {
     machine.package("soft");
     let script = format!(r#"ulimit -n {descriptors}; exec "$0" "$@""#);
     machine.wrap = vec!["sh".to_owned(), "-c".to_owned(), script];
     machine.start();
     machine.expect(&["0-libsoft.so.json"]);
+}
+
+/// Leaves replies unread on more connections than a process may have, and waits until the service has closed all of these connections.
+fn leave_unread(machine: &mut Machine, user: u32) -> Vec<Connection> {
     let mut kept = Vec::new();
     for _ in 0..3 {
         let mut clients = connections(&machine.socket(), user, 100);
         for client in &mut clients {
             let get = client.packet(Operation::Get, r#"{"name":"0-libsoft.so"}"#);
             // The service may already have closed the connection.
-            let _ = (0..4).try_for_each(|_| client.send_raw(&get, &[]));
+            let _ = client.send_raw(&get, &[]);
             let _ = client.send_raw(b"garbage", &[]);
         }
         machine::eventually("all are closed", || clients.iter().all(is_over));
@@ -236,7 +247,10 @@ fn is_over(client: &Connection) -> bool {
 #[test]
 fn lsv_46_unread_replies_of_closed_connections_count() {
     case(|mut machine| {
-        let kept = leave_unread(&mut machine, 1000, 20_000);
+        // The service runs as a user of its own, because the system counts the sent descriptors of each user.
+        machine.user = Some((1 << 24) + 2 * std::process::id());
+        start_limited(&mut machine, 1000);
+        let kept = leave_unread(&mut machine, 20_000);
         for user in [0, 20_001] {
             let mut other = connections(&machine.socket(), user, 1).remove(0);
             for _ in 0..3 {
@@ -252,11 +266,59 @@ fn lsv_46_unread_replies_of_closed_connections_count() {
     });
 }
 
+/// LSV-46: unread replies do not keep a place. A process that never reads loses its connections before a client that reads.
+#[test]
+fn lsv_46_a_client_that_reads_keeps_its_place() {
+    case(|mut machine| {
+        machine.package("soft");
+        machine.start();
+        machine.expect(&["0-libsoft.so.json"]);
+        let socket = machine.socket();
+        let mut unread = connections(&socket, 20_000, CLIENTS_OF_USER - 1);
+        for client in &mut unread {
+            client.send(Operation::Get, r#"{"name":"0-libsoft.so"}"#);
+        }
+        machine::eventually("all are answered", || !unread.iter().any(Connection::waits));
+        let mut reading = connections(&socket, 20_000, 1);
+        for _ in 0..20 {
+            assert_eq!(reading[0].get("0-libsoft.so").status(), "ok");
+            let mut one_more = connections(&socket, 20_000, 1).remove(0);
+            assert!(one_more.is_alive());
+            reading.push(one_more);
+        }
+        assert!(unread[..20].iter().all(is_over) && !unread[20..].iter().any(is_over));
+    });
+}
+
+/// Sends descriptors that nobody receives, as a user. Returns the sockets that keep the descriptors on their way.
+fn send_descriptors(user: u32, count: usize) -> (UnixStream, UnixStream) {
+    let thread = std::thread::spawn(move || {
+        let user = rustix::fs::Uid::from_raw(user);
+        rustix::thread::set_thread_res_uid(user, user, user).expect("root may be anybody");
+        let ends = UnixStream::pair().unwrap();
+        let file = File::open("/dev/null").unwrap();
+        let sent = [file.as_fd()];
+        for _ in 0..count {
+            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+            let mut control = SendAncillaryBuffer::new(&mut space);
+            assert!(control.push(SendAncillaryMessage::ScmRights(&sent)));
+            let parts = [IoSlice::new(b"x")];
+            rustix::net::sendmsg(&ends.0, &parts, &mut control, SendFlags::NOSIGNAL | SendFlags::DONTWAIT).unwrap();
+        }
+        ends
+    });
+    thread.join().expect("the thread does not fail")
+}
+
 /// LSV-46: if the system refuses to pass further descriptors, the service answers `busy` and keeps the connection open.
 #[test]
 fn lsv_46_a_service_without_descriptors_is_busy() {
     case(|mut machine| {
-        let kept = leave_unread(&mut machine, 401, 20_000);
+        // The system counts the sent descriptors of each user, also those of other processes.
+        let user = (1 << 24) + 2 * std::process::id() + 1;
+        machine.user = Some(user);
+        start_limited(&mut machine, 64);
+        let kept = send_descriptors(user, 100);
         let mut other = connections(&machine.socket(), 20_001, 1).remove(0);
         assert_eq!(other.get("0-libsoft.so").status(), "busy");
         drop(kept);

@@ -11,7 +11,7 @@ use rustix::net::SocketFlags;
 use std::time::{Duration, Instant};
 use tracing::{debug, info, warn};
 
-/// Time between two checks of the closed connections with unread replies.
+/// Time between two checks of the closed connections with an unread reply.
 const BETWEEN_SWEEPS: Duration = Duration::from_millis(100);
 /// Upper bound on the sockets to close late with which the loop still accepts connections.
 const MOST_CLOSING: usize = 512;
@@ -56,8 +56,7 @@ impl Server {
     /// Adds a client. If there are too many clients, closes the connection of another client or rejects the new client.
     fn admit(&mut self, client: Client, now: Instant) {
         let account = client.account;
-        let has_unread = |number| self.clients.get(&number).is_some_and(Client::has_unread);
-        match limits::admission(&self.places(now), account, has_unread) {
+        match limits::admission(&self.places(now), account, client.process) {
             Admission::Free => {}
             Admission::AfterClosing(other) => self.close(other, &End::Displaced, now),
             Admission::Rejected => {
@@ -80,6 +79,7 @@ impl Server {
         let place = |(number, client): (&u64, &Client)| Place {
             client: *number,
             account: client.account,
+            process: client.process,
             is_waiting: matches!(client.waits, Waits::ForAnswer(_)),
             is_closed: client.waits == Waits::ForEnd,
             heard: client.heard,
@@ -87,6 +87,7 @@ impl Server {
         let closing = self.closing.iter().map(|(account, _)| Place {
             client: u64::MAX,
             account: *account,
+            process: 0,
             is_waiting: false,
             is_closed: true,
             heard: now,
@@ -139,7 +140,7 @@ impl Server {
         }
     }
 
-    /// Closes the connections whose clients have read all replies, or have closed their end.
+    /// Closes the connections whose clients have read the last reply, or have closed their end.
     pub(super) fn sweep(&mut self, now: Instant) {
         if self.sweep_at.is_none_or(|at| at > now) {
             return;
