@@ -185,12 +185,16 @@ impl Connection {
         message.msg_iovlen = 1;
         message.msg_control = control.as_mut_ptr().cast();
         let flags = libc::MSG_CMSG_CLOEXEC | libc::MSG_DONTWAIT;
+        let mut is_in_time = true;
         let length = loop {
             message.msg_controllen = CONTROL as _;
             // SAFETY: the buffers are writable and have these lengths. No slice is longer than the call can take.
             let received = retried(|| unsafe { libc::recvmsg(self.0.0, &mut message, flags) } as c_int);
             match received {
-                Err(error) if error.is_lack_of_time() && deadline.wait_for(self.0.0, u32::MAX) => {}
+                // The call after the wait is made in any case: a packet can have come in time although this process was stopped until later.
+                Err(error) if error.is_lack_of_time() && is_in_time => {
+                    is_in_time = deadline.wait_for(self.0.0, u32::MAX);
+                }
                 Err(error) => return Err(error),
                 // The length is not negative after a success, and `recvmsg` never returns more than the size of the buffer.
                 Ok(length) => break length as usize,
@@ -206,5 +210,47 @@ impl Connection {
             length,
             file: file.filter(|_| is_only_file),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::sync::atomic::{AtomicI32, Ordering};
+    use std::thread;
+
+    const LIMIT: Duration = Duration::from_secs(1);
+
+    /// The end of the connection that the signal handler writes to.
+    static OTHER: AtomicI32 = AtomicI32::new(-1);
+
+    /// Sends a packet, and holds the thread up until its deadline has passed.
+    extern "C" fn send_and_sleep(_: c_int) {
+        // SAFETY: the call reads one byte of a constant.
+        unsafe { libc::send(OTHER.load(Ordering::SeqCst), c"x".as_ptr().cast(), 1, 0) };
+        thread::sleep(LIMIT);
+    }
+
+    #[test]
+    fn lsv_42_a_packet_that_came_in_time_may_be_received_late() {
+        let mut ends = [-1; 2];
+        // SAFETY: `ends` has room for two descriptors.
+        let result = unsafe { libc::socketpair(libc::AF_UNIX, libc::SOCK_SEQPACKET, 0, ends.as_mut_ptr()) };
+        assert_eq!(result, 0);
+        let [own, other] = ends.map(File);
+        OTHER.store(other.0, Ordering::SeqCst);
+        // SAFETY: the handler calls only functions that a signal handler may call.
+        unsafe { libc::signal(libc::SIGUSR1, send_and_sleep as *const () as libc::sighandler_t) };
+        // SAFETY: the function has no preconditions.
+        let receiver = unsafe { libc::pthread_self() };
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                thread::sleep(LIMIT / 4);
+                // SAFETY: the thread exists, because it waits for this one at the end of the scope.
+                unsafe { libc::pthread_kill(receiver, libc::SIGUSR1) };
+            });
+            let received = Connection(own).receive(&mut [0; 4], Deadline::after(LIMIT));
+            assert_eq!(received.map(|received| received.length), Ok(1));
+        });
     }
 }
