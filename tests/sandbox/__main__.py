@@ -8,7 +8,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import cases  # noqa: E402 -- found through the line above
 import aside  # noqa: E402 -- found through the line above
 import attack  # noqa: E402 -- as above
+import containers  # noqa: E402 -- as above
 import files  # noqa: E402 -- found through the line above
 import service  # noqa: E402 -- as above
 
-cases.main([aside, attack, files, service])
+cases.main([aside, attack, containers, files, service])

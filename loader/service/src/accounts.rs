@@ -1,17 +1,103 @@
-//! The account of a client's user (LSV-46). The limits for clients apply to each account.
+//! The account of a client (LSV-46). The limits for clients apply to each account.
 //!
 //! A user may own a range of further user IDs, for containers. All IDs of the range belong to one account, so that a user cannot exceed a
 //! limit by using several IDs.
+//!
+//! Programs in other PID namespaces have an account of their own: a container or sandbox cannot use up the connections of its user's other
+//! programs. In particular, root in a container, who may have the ID of the system's root, cannot use up those of root.
 
-use std::fs;
+use nix::sys::socket::sockopt::PeerPidfd;
+use rustix::fd::{AsFd, AsRawFd, OwnedFd};
+use rustix::fs::{Mode, OFlags};
+use std::fs::{self, File};
+use std::io::{self, Read};
 
 /// File with the ranges of further user IDs. Each line has the owner of a range, the first ID and the number of IDs, separated by colons.
 const RANGES: &str = "/etc/subuid";
 /// Smallest ID that can be in a range of `/etc/subuid`, on all systems. Smaller IDs belong to people and to the system.
 const FIRST_IN_RANGES: u32 = 65536;
 
-/// Returns the account of a user: the first ID of the range that contains the user, or else the user's own ID.
-pub fn account_of(user: u32) -> u32 {
+/// Folder with a file for each descriptor of this process. The file of a process's descriptor has a line with the IDs of the process.
+pub const DESCRIPTORS: &str = "/proc/self/fdinfo";
+
+/// A user, and the place of the user's programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Account {
+    /// The first ID of the range that contains the user, or else the user's own ID.
+    pub user: u32,
+    /// `true` for programs in other PID namespaces than this process.
+    pub is_elsewhere: bool,
+}
+
+impl Account {
+    /// The account of the system's root.
+    pub const ROOT: Self = Self::of_user(0);
+
+    /// Returns the account of a user's programs in the PID namespace of this process.
+    pub const fn of_user(user: u32) -> Self {
+        Self {
+            user,
+            is_elsewhere: false,
+        }
+    }
+}
+
+/// Finds the accounts of clients.
+#[derive(Debug)]
+pub struct Accounts {
+    /// The folder [`DESCRIPTORS`]. Landlock could forbid opening it later, because the system may replace files of `/proc`.
+    descriptors: Option<OwnedFd>,
+}
+
+impl Accounts {
+    /// Opens the folder that shows the namespaces of clients. Without `/proc`, all clients count as clients in the namespace of this process.
+    pub fn open() -> Self {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let descriptors = rustix::fs::open(DESCRIPTORS, flags, Mode::empty()).ok();
+        Self { descriptors }
+    }
+
+    /// Returns the account of a user at the other end of a socket.
+    pub fn of(&self, user: u32, socket: &OwnedFd) -> Account {
+        Account {
+            user: account_of(user),
+            is_elsewhere: self.is_elsewhere(socket),
+        }
+    }
+
+    /// Returns `true` if the process at the other end of a socket is in another PID namespace, or has ended.
+    fn is_elsewhere(&self, socket: &OwnedFd) -> bool {
+        match nix::sys::socket::getsockopt(socket, PeerPidfd) {
+            Ok(process) => self.ids(&process).is_ok_and(|text| !has_one_id(&text)),
+            // Some versions of Linux do not return a descriptor for a process that has ended. Linux before 6.5 never returns one.
+            Err(error) => error == nix::Error::ESRCH || error == nix::Error::EINVAL,
+        }
+    }
+
+    /// Returns the text about the descriptor of a process.
+    fn ids(&self, process: &OwnedFd) -> io::Result<String> {
+        let folder = self.descriptors.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        let name = process.as_raw_fd().to_string();
+        let file = rustix::fs::openat(folder.as_fd(), name, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+        let mut text = String::new();
+        File::from(file).read_to_string(&mut text)?;
+        Ok(text)
+    }
+}
+
+/// Returns `true` if a process has an ID in the PID namespace of this process, and is in no namespace below. The line `NSpid` of `text` has
+/// the process's ID in each of its namespaces. The first ID is 0 in place of an ID for a process outside, and -1 after the process has ended.
+fn has_one_id(text: &str) -> bool {
+    let Some(ids) = text.lines().find_map(|line| line.strip_prefix("NSpid:")) else {
+        // The system has no PID namespaces.
+        return true;
+    };
+    let mut ids = ids.split_whitespace().map(str::parse::<i32>);
+    matches!((ids.next(), ids.next()), (Some(Ok(1..)), None))
+}
+
+/// Returns the first ID of the range that contains the user, or else the user's own ID.
+fn account_of(user: u32) -> u32 {
     if user < FIRST_IN_RANGES {
         return user;
     }
@@ -48,5 +134,20 @@ mod tests {
             assert_eq!(account_in("", user), user);
         }
         assert_eq!(account_of(1000), 1000);
+    }
+
+    #[test]
+    fn lsv_46_programs_in_other_namespaces_have_an_account_of_their_own() {
+        for (text, is_here) in [
+            ("pos:\t0\nPid:\t17\nNSpid:\t17\n", true),
+            ("pos:\t0\nPid:\t17\n", true),
+            ("NSpid:\t17\t1\n", false),
+            ("NSpid:\t17\t9\t1\n", false),
+            ("NSpid:\t0\n", false),
+            ("NSpid:\t-1\n", false),
+            ("NSpid:\n", false),
+        ] {
+            assert_eq!(has_one_id(text), is_here, "{text}");
+        }
     }
 }

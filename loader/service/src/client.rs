@@ -1,6 +1,6 @@
 //! The socket of a client: receives and sends packets without blocking (LSV-46).
 
-use crate::accounts::account_of;
+use crate::accounts::{Account, Accounts};
 use crate::drivers::Handed;
 use crate::library::Library;
 use crate::memory::{self, Text};
@@ -86,7 +86,7 @@ pub struct Client {
     /// User ID of the client in the namespace of this process.
     pub user: u32,
     /// The account whose limits apply to the client.
-    pub account: u32,
+    pub account: Account,
     /// ID of the process that connected, in the namespace of this process; 0 for a process outside of it.
     pub process: i32,
     /// Time of the client's last packet.
@@ -117,15 +117,15 @@ impl Client {
     ///
     /// # Errors
     /// Returns the socket, and the error that the system reported for the query of the client's user.
-    pub fn new(socket: OwnedFd, now: Instant) -> Result<Self, (OwnedFd, io::Error)> {
+    pub fn new(socket: OwnedFd, accounts: &Accounts, now: Instant) -> Result<Self, (OwnedFd, io::Error)> {
         // A process outside of this PID namespace has the process ID 0, which `UCred` of rustix cannot represent.
         let peer = nix::sys::socket::getsockopt(&socket, PeerCredentials).map_err(io::Error::from);
         let prepared = sockopt::set_socket_send_buffer_size(&socket, SEND_BUFFER).map_err(io::Error::from);
         match peer.and_then(|peer| prepared.map(|()| peer)) {
             Ok(peer) => Ok(Self {
+                account: accounts.of(peer.uid(), &socket),
                 socket,
                 user: peer.uid(),
-                account: account_of(peer.uid()),
                 process: peer.pid(),
                 heard: now,
                 waits: Waits::ForRequest,
@@ -226,7 +226,7 @@ impl AsFd for Client {
 /// The system does not linger when a thread ends. Therefore, this function starts a thread with its own copies of all open descriptors, and
 /// closes `sockets` first. After that, the copies in the thread are the last ones, and the system closes those copies when the thread ends.
 #[must_use]
-pub fn close(sockets: Vec<(u32, OwnedFd)>) -> Vec<(u32, OwnedFd)> {
+pub fn close(sockets: Vec<(Account, OwnedFd)>) -> Vec<(Account, OwnedFd)> {
     if sockets.is_empty() {
         return sockets;
     }

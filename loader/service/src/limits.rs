@@ -1,6 +1,7 @@
 //! Limits for clients (LSV-46). Most limits apply to a user, so that more connections or processes of the user do not raise these limits.
 //! All user IDs that belong to one user share the limits: [`accounts`](crate::accounts).
 
+use crate::accounts::Account;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -26,7 +27,7 @@ pub struct Place {
     /// The number of the client.
     pub client: u64,
     /// The account of the client.
-    pub account: u32,
+    pub account: Account,
     /// The process that connected.
     pub process: i32,
     /// `true` if the client waits for an answer.
@@ -53,7 +54,7 @@ pub enum Admission {
 /// If the account has too many connections, one of them is closed. If all accounts together have too many connections, a connection of the
 /// account with the most connections is closed. In both cases, the process with the most connections of the account loses the connection
 /// that was silent for longest.
-pub fn admission(places: &[Place], account: u32, process: i32) -> Admission {
+pub fn admission(places: &[Place], account: Account, process: i32) -> Admission {
     let (closed, open): (Vec<_>, Vec<_>) = places.iter().partition(|place| place.is_closed);
     let is_own = |place: &&Place| place.account == account;
     let own_closed: Vec<_> = closed.iter().copied().filter(is_own).collect();
@@ -79,8 +80,8 @@ pub fn admission(places: &[Place], account: u32, process: i32) -> Admission {
 pub fn largest(places: &[Place]) -> Option<u64> {
     let mut open: Vec<_> = places.iter().filter(|place| !place.is_closed).collect();
     // A connection of root is closed last, regardless of the number of root's connections.
-    if open.iter().any(|place| place.account != 0) {
-        open.retain(|place| place.account != 0);
+    if open.iter().any(|place| place.account != Account::ROOT) {
+        open.retain(|place| place.account != Account::ROOT);
     }
     most_silent(&largest_group(&open, |place| place.account))
 }
@@ -149,7 +150,7 @@ impl Rate {
 /// The request rate of each user.
 #[derive(Debug)]
 pub struct Rates {
-    users: BTreeMap<u32, Rate>,
+    accounts: BTreeMap<Account, Rate>,
     forgotten: Instant,
 }
 
@@ -157,27 +158,31 @@ impl Rates {
     /// Creates the rates before any user has sent a request.
     pub fn new(now: Instant) -> Self {
         Self {
-            users: BTreeMap::new(),
+            accounts: BTreeMap::new(),
             forgotten: now,
         }
     }
 
     /// Returns `true` if one more request of a user is within the limit, and counts that request.
-    pub fn admit(&mut self, user: u32, now: Instant) -> bool {
+    pub fn admit(&mut self, account: Account, now: Instant) -> bool {
         if now.saturating_duration_since(self.forgotten) >= SECOND {
             // A user who sent no request in the last second has the full rate again.
-            self.users
+            self.accounts
                 .retain(|_, rate| now.saturating_duration_since(rate.since) < SECOND);
             self.forgotten = now;
         }
         let new = || Rate::new(REQUESTS_A_SECOND, SECOND, now);
-        self.users.entry(user).or_insert_with(new).admits(now)
+        self.accounts.entry(account).or_insert_with(new).admits(now)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const fn of(user: u32) -> Account {
+        Account::of_user(user)
+    }
 
     /// Returns connections of some users, each of whom has one process.
     fn places(users: impl IntoIterator<Item = (u32, usize)>, now: Instant) -> Vec<Place> {
@@ -186,7 +191,7 @@ mod tests {
             .flat_map(|(user, count)| std::iter::repeat_n(user, count));
         let place = |(number, user)| Place {
             client: number,
-            account: user,
+            account: of(user),
             process: user as i32,
             is_waiting: false,
             heard: now + Duration::from_millis(number),
@@ -199,24 +204,24 @@ mod tests {
     fn lsv_46_one_connection_too_many_takes_the_place_of_a_silent_one() {
         let now = Instant::now();
         assert_eq!(
-            admission(&places([(1000, CLIENTS_OF_USER - 1)], now), 1000, 1),
+            admission(&places([(1000, CLIENTS_OF_USER - 1)], now), of(1000), 1),
             Admission::Free
         );
         let mut full = places([(7, 1), (1000, CLIENTS_OF_USER)], now);
         assert_eq!(
-            (admission(&full, 1000, 1), admission(&full, 1001, 1)),
+            (admission(&full, of(1000), 1), admission(&full, of(1001), 1)),
             (Admission::AfterClosing(1), Admission::Free)
         );
         full[1].is_waiting = true;
         full[2].heard = now + Duration::from_secs(60);
-        assert_eq!(admission(&full, 1000, 1), Admission::AfterClosing(3));
+        assert_eq!(admission(&full, of(1000), 1), Admission::AfterClosing(3));
         // A process with several connections makes room for the others, even if they were silent for longer.
         full[1..]
             .iter_mut()
             .zip(0..)
             .for_each(|(place, process)| place.process = process);
         full[100].process = full[50].process;
-        assert_eq!(admission(&full, 1000, 1), Admission::AfterClosing(50));
+        assert_eq!(admission(&full, of(1000), 1), Admission::AfterClosing(50));
     }
 
     #[test]
@@ -227,7 +232,7 @@ mod tests {
             let mut all = places([(1000, 1), (1000, own), (2000, others)], now);
             all[1..].iter_mut().for_each(|place| place.is_closed = true);
             all[1..].iter_mut().take(own / 2).for_each(|place| place.process = 1);
-            admission(&all, account, process)
+            admission(&all, of(account), process)
         };
         let half = UNREAD_OF_USER / 2;
         for (account, process, own, others, expected) in [
@@ -253,11 +258,11 @@ mod tests {
     fn lsv_46_the_user_with_most_connections_makes_room_for_others() {
         let now = Instant::now();
         let users = [(0, 100), (1, 100), (2, 100), (3, 112), (4, 100)];
-        assert_eq!(admission(&places(users, now), 5, 5), Admission::AfterClosing(300));
+        assert_eq!(admission(&places(users, now), of(5), 5), Admission::AfterClosing(300));
         // Many users with one connection each do not cause the connection of root to be closed.
         let crowd = places((0..).map(|user| (user, 1)).take(CLIENTS), now);
-        assert_eq!(admission(&crowd, 9999, 1), Admission::AfterClosing(1));
-        assert_eq!(admission(&[], 0, 0), Admission::Free);
+        assert_eq!(admission(&crowd, of(9999), 1), Admission::AfterClosing(1));
+        assert_eq!(admission(&[], of(0), 0), Admission::Free);
     }
 
     #[test]
@@ -279,9 +284,9 @@ mod tests {
     fn lsv_46_each_user_has_a_rate() {
         let now = Instant::now();
         let mut rates = Rates::new(now);
-        let flood = (0..10_000).filter(|_| rates.admit(1, now)).count();
+        let flood = (0..10_000).filter(|_| rates.admit(of(1), now)).count();
         assert_eq!(flood, REQUESTS_A_SECOND as usize);
-        assert!((2..10_000).all(|user| rates.admit(user, now)));
-        assert!(rates.admit(1, now + SECOND) && rates.users.len() == 1);
+        assert!((2..10_000).all(|user| rates.admit(of(user), now)));
+        assert!(rates.admit(of(1), now + SECOND) && rates.accounts.len() == 1);
     }
 }

@@ -14,7 +14,7 @@ use vk_loader_service::log::{Log, print};
 use vk_loader_service::package::Owner;
 use vk_loader_service::server::Server;
 use vk_loader_service::socket::Listener;
-use vk_loader_service::{check, harden, make_package, renew};
+use vk_loader_service::{accounts, check, harden, make_package, renew};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -87,8 +87,9 @@ fn serve(options: &Options, log: &Log) -> Result<(), Box<dyn Error>> {
     let read = replaced.map(|folder| folder.parent().unwrap_or(folder));
     let state = config.run.join("debug");
     let written = debug.iter().map(|_| state.as_path());
-    // `/etc` contains the file with the ranges of user IDs (LSV-46).
-    if !harden::restrict_files(read.chain([&*config.sys, Path::new("/etc")]), written)? {
+    // `/etc` contains the file with the ranges of user IDs, and the other folder shows the namespaces of clients (LSV-46).
+    let read = read.chain([&*config.sys, Path::new("/etc"), Path::new(accounts::DESCRIPTORS)]);
+    if !harden::restrict_files(read, written)? {
         info!("the system does not restrict the files that the service can open: it has no Landlock");
     }
     log.start()?;

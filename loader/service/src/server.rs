@@ -3,6 +3,7 @@
 mod connections;
 mod requests;
 
+use crate::accounts::{Account, Accounts};
 use crate::client::{Attachment, Buffer, Client, End, Waits};
 use crate::config::Config;
 use crate::drivers::{Drivers, State};
@@ -92,9 +93,10 @@ pub struct Server {
     clients: BTreeMap<u64, Client>,
     next_client: u64,
     /// Sockets that the loop closes at the end of its turn ([`close`](crate::client::close)), with the accounts of their users.
-    closing: Vec<(u32, OwnedFd)>,
+    closing: Vec<(Account, OwnedFd)>,
     sweep_at: Option<Instant>,
     rates: Rates,
+    accounts: Accounts,
     /// The current list of manifests for each class.
     lists: BTreeMap<Option<Class>, List>,
     scan_at: Option<Instant>,
@@ -152,6 +154,7 @@ impl Server {
             closing: Vec::new(),
             sweep_at: None,
             rates: Rates::new(now),
+            accounts: Accounts::open(),
             lists: BTreeMap::new(),
             scan_at: Some(now),
             has_news: false,

@@ -1,6 +1,7 @@
 //! Accepts and closes connections.
 
 use super::{EventSource, PAUSE, Server};
+use crate::accounts::Account;
 use crate::client::{self, Client, End, Waits, is_harmless};
 use crate::limits::{self, Admission, Place};
 use crate::socket::BACKLOG;
@@ -16,7 +17,7 @@ const BETWEEN_SWEEPS: Duration = Duration::from_millis(100);
 /// Upper bound on the sockets to close late with which the loop still accepts connections.
 const MOST_CLOSING: usize = 512;
 /// Account of a connection whose user is unknown. No user has this ID.
-const NOBODY: u32 = u32::MAX;
+const NOBODY: Account = Account::of_user(u32::MAX);
 
 impl Server {
     /// Accepts the waiting connections. All users share the queue, so the loop empties it in each turn.
@@ -43,7 +44,7 @@ impl Server {
                     return;
                 }
             };
-            match Client::new(socket, now) {
+            match Client::new(socket, &self.accounts, now) {
                 Ok(client) => self.admit(client, now),
                 Err((socket, error)) => {
                     info!("a client is refused: {error}");
@@ -126,7 +127,7 @@ impl Server {
     }
 
     /// Closes a socket immediately, or at the end of the loop's turn if closing could take a long time.
-    fn discard(&mut self, account: u32, socket: OwnedFd) {
+    fn discard(&mut self, account: Account, socket: OwnedFd) {
         if !is_harmless(&socket) {
             self.closing.push((account, socket));
         }
