@@ -88,6 +88,39 @@ pub(crate) struct Usage {
     is_lazy: bool,
     /// `true` if a child used the catalogue.
     is_used: Cell<bool>,
+    /// The last update of the catalogue.
+    last: Option<Made>,
+}
+
+/// A catalogue that `vkloader` wrote, with everything on which its answers depend. While these are the same, the next update of the scene
+/// asks only drivers that were added since.
+struct Made {
+    /// Content of the file, without the changes of [`Mode`].
+    content: Vec<u8>,
+    /// Content of the configuration of each mock driver.
+    configurations: BTreeMap<PathBuf, Vec<u8>>,
+    /// Variables of the scene, without those that name manifests.
+    variables: Variables,
+}
+
+impl Made {
+    /// Returns `true` if the answers in this catalogue are those that the drivers would give now.
+    fn is_current(&self, configurations: &BTreeMap<PathBuf, Vec<u8>>, variables: &Variables) -> bool {
+        let is_same = |(path, content): (&PathBuf, &Vec<u8>)| configurations.get(path) == Some(content);
+        self.configurations.iter().all(is_same) && self.variables == *variables
+    }
+}
+
+/// Returns the content of the configuration of each mock driver in a scene.
+fn configurations(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let Ok(entries) = fs::read_dir(root.join("libraries")) else {
+        return BTreeMap::new();
+    };
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let paths = paths.filter(|path| path.extension() == Some(OsStr::new("conf")));
+    paths
+        .filter_map(|path| fs::read(&path).ok().map(|content| (path, content)))
+        .collect()
 }
 
 impl Usage {
@@ -109,11 +142,23 @@ impl Usage {
         folders.extend(named_folders(variables));
         folders.sort();
         folders.dedup();
-        make(&World {
+        let configurations = configurations(root);
+        let mut others = variables.clone();
+        others.retain(|name, _| !NAMING.iter().any(|one| name == one));
+        let last = self
+            .last
+            .take()
+            .filter(|last| last.is_current(&configurations, &others));
+        let world = World {
             root,
             variables,
             folders,
             is_lazy: self.is_lazy,
+        };
+        self.last = make(&world, last.as_ref()).map(|content| Made {
+            content,
+            configurations,
+            variables: others,
         });
     }
 
@@ -150,10 +195,12 @@ impl Usage {
     }
 }
 
+/// Names of variables that name manifests of drivers.
+const NAMING: [&str; 3] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"];
+
 /// Returns the folders of the manifests that the variables of a scene name.
 fn named_folders(variables: &Variables) -> impl Iterator<Item = PathBuf> {
-    let names = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"];
-    let values = names
+    let values = NAMING
         .into_iter()
         .filter_map(|name| variables.get(OsStr::new(name))?.as_ref());
     let folder = |path: PathBuf| {
@@ -194,19 +241,26 @@ fn caches(root: &Path) -> PathBuf {
     root.join("catalogue/cache")
 }
 
-/// Makes `vkloader` ask the drivers of a scene and write a catalogue, if the run has catalogues.
-fn make(world: &World<'_>) {
-    let Some(mode) = wanted(world.is_lazy) else { return };
+/// Makes `vkloader` ask the drivers of a scene and write a catalogue, if the run has catalogues. Drivers that answered in the update `last`
+/// are not asked again. Returns the content that `vkloader` wrote.
+fn make(world: &World<'_>, last: Option<&Made>) -> Option<Vec<u8>> {
+    let mode = wanted(world.is_lazy)?;
     let views = views(world);
-    let ended = process::run(&mut update(world, &views, mode), Duration::from_secs(600));
+    let path = caches(world.root).join(format!("vulkan-loader/catalogue-{}.bin", catalogue::ARCHITECTURE));
+    let mut update = update(world, &views, mode);
+    if let Some(last) = last {
+        fs::write(&path, &last.content).expect("it can be written");
+        update.arg("--changed");
+    }
+    let ended = process::run(&mut update, Duration::from_secs(600));
     assert!(
         ended.status.is_some_and(|status| status.success()),
         "vkloader catalogue update: {}{}",
         ended.stdout,
         ended.stderr
     );
-    let path = caches(world.root).join(format!("vulkan-loader/catalogue-{}.bin", catalogue::ARCHITECTURE));
-    let known = catalogue::unpack(&fs::read(&path).expect("it was written")).expect("a catalogue");
+    let content = fs::read(&path).expect("it was written");
+    let known = catalogue::unpack(&content).expect("a catalogue");
     let mut text = known.to_string();
     for (view, folder) in &views {
         text = text.replace(&format!("{}/", view.display()), &format!("{}/", folder.display()));
@@ -223,6 +277,7 @@ fn make(world: &World<'_>) {
     }
     // Overwriting the file keeps its permissions: only its owner can write it, as the loader requires.
     fs::write(&path, catalogue::pack(&known)).expect("it can be written");
+    Some(content)
 }
 
 /// Makes a link to each folder of the scene in a data folder, because `vkloader` finds drivers only in data folders. The catalogue then

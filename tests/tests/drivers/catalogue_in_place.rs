@@ -29,3 +29,22 @@ fn the_catalogue_that_was_asked_for_is_in_place() {
         }
     });
 }
+
+/// The catalogue of a later run has the answers of a driver whose configuration was changed in between.
+#[test]
+fn a_driver_with_another_configuration_is_asked_again() {
+    case(|scene| {
+        scene.driver("one").device("first");
+        scene.driver("two").device("second");
+        scene.lazily();
+        let first = scene.run(|vk| {
+            vk.say("names", vk.instance().device_names().join(" "));
+            vk.add_lines("one", "device third\n");
+        });
+        assert_eq!(first.ok().said("names"), ["second first"]);
+        scene.driver("three").device("fourth");
+        let later = scene.run(|vk| vk.say("names", vk.instance().device_names().join(" ")));
+        assert_eq!(later.ok().said("names"), ["fourth second first third"]);
+        assert!(opened(&later).is_empty(), "{}", later.all());
+    });
+}

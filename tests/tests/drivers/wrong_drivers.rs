@@ -1,6 +1,7 @@
 //! Tests that a faulty driver among four drivers never changes the results of the other three drivers (DRV-243).
 
 use std::collections::BTreeSet;
+use std::fs;
 
 use loader_tests::ash::vk::{self, Handle};
 use loader_tests::vk::{Commands, Instance};
@@ -238,6 +239,8 @@ fn compare(scene: &mut Scene, good: &[String; 3], wrongs: &[Wrong]) {
         outcome.ran();
         assert_eq!(outcome.said("offer"), alone.said("offer"), "{what}\n{}", outcome.all());
         good_drivers_are_empty(&outcome);
+        // In a run with a catalogue, an update asks each driver that has a manifest. A child of a later run finds the file removed.
+        let _ = fs::remove_file(&bad);
     }
 }
 
