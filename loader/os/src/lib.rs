@@ -92,5 +92,5 @@ pub use system::{
 #[cfg(target_os = "linux")]
 pub use system::{
     Mounted, Object, c_library, each_object, each_variable, exists, first_argument, first_variables, is_accessible,
-    is_exported, is_started_by_linker, link_target, loads, may_execute,
+    is_exported, is_started_by_linker, link_target, loads_and_unloads, may_execute,
 };

@@ -56,7 +56,7 @@ pub use mounted::Mounted;
 #[cfg(not(target_os = "linux"))]
 use no_local::is_local;
 #[cfg(target_os = "linux")]
-pub use objects::{Object, c_library, each_object, is_exported, loads};
+pub use objects::{Object, c_library, each_object, is_exported, loads_and_unloads};
 pub use output::write_to_standard_error;
 pub use panic::report_panic;
 pub use path::{canonical, with_terminated};

@@ -55,14 +55,14 @@ pub fn each_object(mut take: impl FnMut(&Object<'_>)) {
     });
 }
 
-/// Returns the number of libraries that the process has loaded so far, including unloaded ones.
-pub fn loads() -> u64 {
-    let mut loads = 0;
+/// Returns a number that increases whenever the process loads or unloads a library.
+pub fn loads_and_unloads() -> u64 {
+    let mut count = 0;
     iterate(&mut |info| {
-        loads = info.dlpi_adds;
+        count = info.dlpi_adds.wrapping_add(info.dlpi_subs);
         false
     });
-    loads
+    count
 }
 
 /// Passes the dynamic linker's description of each object to `take`, until `take` returns `false`.

@@ -79,7 +79,7 @@ pub(super) struct Loaded {
 
 /// Results of examining the files that drivers depend on.
 pub(super) struct Looked {
-    /// Number of libraries that the process had loaded when the files were examined.
+    /// Result of [`os::loads_and_unloads`] when the files were examined.
     pub(super) loads: u64,
     /// Indices of entries whose own library was loaded, and then replaced by another file.
     pub(super) replaced: Vec<u16>,
@@ -94,8 +94,8 @@ pub(super) struct Looked {
 }
 
 impl Looked {
-    /// Returns `true` if the process has loaded as many libraries as when the files were examined, and has the same current folder if the
-    /// results depend on the current folder.
+    /// Returns `true` if the process has loaded and unloaded no library since the files were examined, and has the same current folder if
+    /// the results depend on the current folder.
     fn is_current(&self, loads: u64) -> bool {
         self.loads == loads && (!self.is_relative || self.folder.is_some() && self.folder == sight::current_folder())
     }
@@ -146,12 +146,12 @@ impl Loaded {
         })
     }
 
-    /// Returns the results of examining the files that drivers depend on. Computes the results again after the process has loaded a
-    /// library, or has changed its current folder if the results depend on that folder.
+    /// Returns the results of examining the files that drivers depend on. Computes the results again after the process has loaded or
+    /// unloaded a library, or has changed its current folder if the results depend on that folder.
     #[cold]
     #[inline(never)]
     pub(super) fn looked(&self) -> Option<Arc<Looked>> {
-        let loads = os::loads();
+        let loads = os::loads_and_unloads();
         if let Some(looked) = self.looked.lock().as_ref().filter(|looked| looked.is_current(loads)) {
             return Some(looked.clone());
         }

@@ -1,4 +1,5 @@
-//! Tests of libraries that were replaced after a program loaded them, and of libraries that the system does not let a program load.
+//! Tests of libraries that were replaced or unloaded after a program loaded them, and of libraries that the system does not let a program
+//! load.
 
 use crate::asked::*;
 use crate::changes::machine_of_two;
@@ -31,19 +32,31 @@ int main(int count, char **words) {
 }
 "#;
 
-/// Builds the waiting program.
-fn waiting(machine: &Machine) -> PathBuf {
-    let (source, program) = (machine.file("waiting.c", WAITING), machine.path("waiting"));
+/// Builds a program from a C source.
+fn built(machine: &Machine, source: &str) -> PathBuf {
+    let (source, program) = (machine.file("program.c", source), machine.path("program"));
     let mut compiler = Command::new("cc");
     let made = compiler.arg("-o").arg(&program).arg(source).arg("-ldl").output();
     assert!(made.is_ok_and(|made| made.status.success()));
     program
 }
 
+/// Returns the reasons for which a program did not use the driver's entry, one for each query; empty if the query used the entry.
+fn doubts(trace: &Path) -> Vec<String> {
+    let text = fs::read_to_string(trace).expect("a trace");
+    let records = text
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("a record"));
+    let about = records.filter(|record| record["event"] == "catalogue");
+    about
+        .map(|record| record["doubt"].as_str().unwrap_or_default().into())
+        .collect()
+}
+
 /// Runs `change` while the program has a library open. Returns the reason why the program then does not use the driver's entry; empty if
 /// the program uses the entry.
 fn used_after(machine: &Machine, opened: &Path, change: impl FnOnce()) -> String {
-    let (program, trace) = (waiting(machine), machine.path("trace"));
+    let (program, trace) = (built(machine, WAITING), machine.path("trace"));
     let _ = fs::remove_file(&trace);
     let mut command = in_environment_of(&machine.command(&[]), &program);
     command.arg(library()).arg(opened).env("VK_LOADER_TRACE", &trace);
@@ -60,12 +73,49 @@ fn used_after(machine: &Machine, opened: &Path, change: impl FnOnce()) -> String
     let mut input = child.stdin.take().expect("a pipe");
     input.write_all(b"\n").expect("it waits");
     assert!(child.wait().expect("a child").success());
-    let text = fs::read_to_string(&trace).expect("a trace");
-    let mut records = text
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).expect("a record"));
-    let about = records.find(|record| record["event"] == "catalogue");
-    about.expect("a record")["doubt"].as_str().unwrap_or_default().into()
+    doubts(&trace).swap_remove(0)
+}
+
+/// Source of a program that asks the loader for extensions, first with an open library, and again after it has closed the library.
+const CLOSING: &str = r#"
+#include <dlfcn.h>
+int main(int count, char **words) {
+    void *opened = dlopen(words[2], RTLD_NOW), *loader = dlopen(words[1], RTLD_NOW);
+    int (*query)(const char *, unsigned *, void *);
+    unsigned extensions = 0;
+    if (count != 3 || !opened || !loader || !(*(void **)&query = dlsym(loader, "vkEnumerateInstanceExtensionProperties")))
+        return 1;
+    query(0, &extensions, 0);
+    if (dlclose(opened) || dlopen(words[2], RTLD_NOW | RTLD_NOLOAD))
+        return 2;
+    query(0, &extensions, 0);
+    return 0;
+}
+"#;
+
+/// DRV-271: the linker uses a loaded library for each driver that needs its `DT_SONAME`. After the library is unloaded, the linker searches for
+/// the name.
+#[test]
+fn an_entry_counts_no_longer_after_a_program_unloads_the_library_that_a_driver_needs() {
+    let Some((machine, [_, needed])) = machine_of_two(&["-Wl,-soname,libneeded.so"]) else {
+        return;
+    };
+    let other = machine.path("other");
+    fs::create_dir(&other).expect("a folder");
+    assert!(compile(
+        &other.join("libneeded.so"),
+        "int needed = 2;",
+        &["-Wl,-soname,libneeded.so"]
+    ));
+    let (program, trace) = (built(&machine, CLOSING), machine.path("trace"));
+    for (search, expected) in [(&other, ["", "shadowed"]), (&machine.path("libraries"), ["", ""])] {
+        let _ = fs::remove_file(&trace);
+        let mut command = in_environment_of(&machine.command(&[]), &program);
+        command.arg(library()).arg(&needed).env("VK_LOADER_TRACE", &trace);
+        let output = command.env("LD_LIBRARY_PATH", search).output().expect("it starts");
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!(doubts(&trace), expected, "{}", search.display());
+    }
 }
 
 /// Replaces a file in the same way as package managers: writes a new file, and renames it to the path of the old one.
