@@ -1,7 +1,7 @@
 //! Decides whether an entry is used, and what the loader does with its driver.
 
 use crate::closure::{self, Mount, Process};
-use crate::{Catalogue, Entry, Hardware, Json, LINKER_CACHE, Outcome};
+use crate::{Catalogue, Entry, Hardware, Json, LINKER_CACHE, MachineState, Outcome};
 
 /// `VK_ERROR_INCOMPATIBLE_DRIVER`, which drivers return from `vkCreateInstance` if their hardware is missing.
 const INCOMPATIBLE: i32 = -9;
@@ -113,26 +113,24 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         }
     }
 
-    /// Returns the decision about the driver of a valid entry when an instance is created. `same_machine` returns `true` if devices and
-    /// kernel are unchanged, and is called only if the decision depends on its result.
-    pub fn at_creation(self, same_machine: impl FnOnce() -> bool) -> Usability {
+    /// Returns the decision about the driver of a valid entry when an instance is created. `machine` is called only if the decision depends
+    /// on its result.
+    ///
+    /// If the hardware is present, the next boot may bring a device although the kernel's lists stay the same. For example, the firmware of
+    /// the card was installed, or the host of a virtual machine offers more to its virtual card.
+    pub fn at_creation(self, machine: impl FnOnce() -> MachineState) -> Usability {
         let found = match self.outcome {
             Outcome::Crashed(_) | Outcome::Ended(_) | Outcome::Hung(_) => Usability::Broken,
             Outcome::Answered if self.devices() == Some(0) => Usability::NoDevice,
             Outcome::Failed(INCOMPATIBLE) if self.extensions().is_some() => Usability::NoDevice,
             _ => Usability::Open,
         };
-        let shows = matches!(self.hardware(), Hardware::Present | Hardware::Absent);
-        match found {
-            Usability::Open => Usability::Open,
-            Usability::NoDevice if !shows => Usability::Open,
-            found => {
-                if same_machine() {
-                    found
-                } else {
-                    Usability::Open
-                }
-            }
-        }
+        let is_valid = match (found, self.hardware()) {
+            (Usability::Open, _) => true,
+            (Usability::NoDevice, Hardware::Present) => machine() == MachineState::SameBoot,
+            (Usability::Broken, _) | (_, Hardware::Absent) => machine() != MachineState::Changed,
+            _ => false,
+        };
+        if is_valid { found } else { Usability::Open }
     }
 }

@@ -62,7 +62,7 @@ pub use entry::{
 };
 pub use identity::{Identity, OfImage};
 pub use json::Json;
-pub use machine::{Fingerprint, Look, MOST_OF_TEXT, boot_text};
+pub use machine::{Fingerprint, Look, MOST_OF_TEXT, MachineState, boot_text};
 pub use opening::Opening;
 #[cfg(any(test, feature = "write"))]
 pub use pack::{pack, unpack};

@@ -134,19 +134,30 @@ impl fmt::Display for Fingerprint {
     }
 }
 
+/// State of the machine, compared with the machine of the update.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MachineState {
+    /// The devices, the kernel's version or the processor are not the recorded ones.
+    Changed,
+    /// The [`Fingerprint`] is the recorded one, but the machine may have booted since the update.
+    Similar,
+    /// The devices are the recorded ones, and the machine has not booted since the update.
+    SameBoot,
+}
+
 impl<'a, J: Json<'a>> Catalogue<'a, J> {
-    /// Returns `true` if the machine's [`Fingerprint`] is the recorded one. Until the next boot, the kernel's version and the processor stay
-    /// the same. They are not read, because the kernel takes long to list the features of a processor.
-    pub fn is_of_machine(self, look: &impl Look) -> bool {
+    /// Compares the machine with the recorded one. Until the next boot, the kernel's version and the processor stay the same. They are not
+    /// read, because the kernel takes long to list the features of a processor.
+    pub fn state_of_machine(self, look: &impl Look) -> MachineState {
         let mut is_same_boot = false;
         boot_text(look, &mut |text| {
             is_same_boot = !text.is_empty() && text == self.of_machine("boot")
         });
         let devices = Fingerprint::of_devices(look, self.cards());
-        if is_same_boot {
-            devices.is_written(self.of_machine("devices"))
-        } else {
-            devices.with_system(look).is_written(self.of_machine("fingerprint"))
+        match is_same_boot {
+            true if devices.is_written(self.of_machine("devices")) => MachineState::SameBoot,
+            false if devices.with_system(look).is_written(self.of_machine("fingerprint")) => MachineState::Similar,
+            _ => MachineState::Changed,
         }
     }
 }
@@ -338,8 +349,10 @@ mod tests {
         let fingerprint = Fingerprint::of(&machine, core::iter::empty()).to_string();
         let known = json!({"boot": "one", "devices": devices, "fingerprint": fingerprint, "cards": []});
         let known = with("/machine", known);
-        let is_same = |machine: &Machine| read(&known).unwrap().is_of_machine(machine);
-        assert!(is_same(&machine) && is_same(&machine.with(boot, "two\n")));
+        let state = |machine: &Machine| read(&known).unwrap().state_of_machine(machine);
+        let is_same = |machine: &Machine| state(machine) != MachineState::Changed;
+        assert_eq!(state(&machine), MachineState::SameBoot);
+        assert_eq!(state(&machine.with(boot, "two\n")), MachineState::Similar);
         for (path, content) in [(kernel, "6.2.0\n"), (processor, "b\n")] {
             let other = machine.with(path, content);
             assert!(is_same(&other), "{path} is not read before the next boot");
@@ -355,7 +368,8 @@ mod tests {
             "/machine",
             json!({"boot": "", "devices": devices, "fingerprint": "", "cards": []}),
         );
-        assert!(!read(&known).unwrap().is_of_machine(&machine.with(boot, "")));
+        let state = read(&known).unwrap().state_of_machine(&machine.with(boot, ""));
+        assert_eq!(state, MachineState::Changed);
     }
 
     #[test]

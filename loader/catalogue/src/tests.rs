@@ -69,7 +69,7 @@ pub(crate) fn with(pointer: &str, value: Value) -> Value {
 fn decision(name: &str, value: Value) -> Usability {
     let document = with(&format!("/drivers/0/{name}"), value);
     let entry = read(&document).unwrap().entries().next().unwrap();
-    entry.at_creation(|| true)
+    entry.at_creation(|| MachineState::SameBoot)
 }
 
 #[test]
@@ -213,15 +213,29 @@ fn only_drivers_known_to_have_no_device_are_left_out() {
     for (code, expected) in [(-9, Usability::NoDevice), (-3, Usability::Open), (0, Usability::Open)] {
         failed["drivers"][0]["code"] = json!(code);
         let entry = read(&failed).unwrap().entries().next().unwrap();
-        assert_eq!(entry.at_creation(|| true), expected, "{code}");
+        assert_eq!(entry.at_creation(|| MachineState::SameBoot), expected, "{code}");
     }
 }
 
 #[test]
 fn what_is_not_opened_is_so_on_the_same_machine_only() {
     let mut document = document();
-    let entry = read(&document).unwrap().entries().next().unwrap();
-    assert_eq!(entry.at_creation(|| false), Usability::Open);
+    for hardware in ["absent", "present"] {
+        document["drivers"][0]["hardware"] = json!(hardware);
+        let entry = read(&document).unwrap().entries().next().unwrap();
+        let after_boot = if hardware == "present" {
+            Usability::Open
+        } else {
+            Usability::NoDevice
+        };
+        for (machine, expected) in [
+            (MachineState::SameBoot, Usability::NoDevice),
+            (MachineState::Similar, after_boot),
+            (MachineState::Changed, Usability::Open),
+        ] {
+            assert_eq!(entry.at_creation(|| machine), expected, "{hardware} {machine:?}");
+        }
+    }
     document["drivers"][0]["outcome"] = json!("crashed");
     document["drivers"][0]["signal"] = json!(11);
     document["drivers"][0]["hardware"] = json!("unknown");
@@ -230,8 +244,10 @@ fn what_is_not_opened_is_so_on_the_same_machine_only() {
         document["drivers"][0]["outcome"] = json!(word);
         let entry = read(&document).unwrap().entries().next().unwrap();
         assert_eq!(entry.outcome, outcome);
-        assert_eq!(entry.at_creation(|| true), Usability::Broken);
-        assert_eq!(entry.at_creation(|| false), Usability::Open);
+        for machine in [MachineState::SameBoot, MachineState::Similar] {
+            assert_eq!(entry.at_creation(|| machine), Usability::Broken, "{machine:?}");
+        }
+        assert_eq!(entry.at_creation(|| MachineState::Changed), Usability::Open);
     }
 }
 

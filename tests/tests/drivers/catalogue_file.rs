@@ -1,6 +1,6 @@
 //! Writes catalogue files for scenes, and tests that the loader ignores invalid catalogue files.
 
-use ::catalogue::{ARCHITECTURE, Fingerprint, Identity, Look, MOST_BYTES, SCHEMA, pack, unpack};
+use ::catalogue::{ARCHITECTURE, Fingerprint, Identity, Look, MOST_BYTES, SCHEMA, boot_text, pack, unpack};
 use loader_tests::{Scene, case};
 use serde_json::{Value, json};
 use std::ffi::OsStr;
@@ -163,7 +163,8 @@ pub(crate) fn write_with(scene: &Scene, entries: &[Entry], change: impl FnOnce(&
     write_at(scene, &path(scene), entries, change);
 }
 
-/// Writes the catalogue to another path. The fingerprint of the machine contains the graphics cards that `change` adds.
+/// Writes the catalogue to another path. The fingerprint of the machine contains the graphics cards that `change` adds. Unless `change` sets a
+/// fingerprint or the text of another boot, the drivers were asked on this machine after its last boot.
 pub(crate) fn write_at(scene: &Scene, path: &Path, entries: &[Entry], change: impl FnOnce(&mut Value)) {
     scene.on_disk(|| {
         let mut known = json!({
@@ -177,8 +178,15 @@ pub(crate) fn write_at(scene: &Scene, path: &Path, entries: &[Entry], change: im
         if machine["fingerprint"].is_null() {
             let cards = machine["cards"].as_array().into_iter().flatten();
             let places = cards.filter_map(|card| Some(card["address"].as_str()?.as_bytes()));
-            let fingerprint = Fingerprint::of(&Here, places).to_string();
+            let fingerprint = Fingerprint::of(&Here, places.clone()).to_string();
+            let devices = Fingerprint::of_devices(&Here, places).to_string();
             machine["fingerprint"] = fingerprint.into();
+            machine["devices"] = devices.into();
+            if machine["boot"].is_null() {
+                boot_text(&Here, &mut |text| {
+                    machine["boot"] = String::from_utf8_lossy(text).into()
+                });
+            }
         }
         put_at(path, pack(&known));
     });

@@ -172,7 +172,8 @@ fn what_held_when_drivers_were_asked_is_listed_once() {
 }
 
 /// If the catalogue wrongly lists a driver as a driver without a device, the loader does not open this driver while another driver works.
-/// The loader opens it again only after another catalogue update, or after a change of the machine's devices or of the driver's file.
+/// The loader opens it again only after another catalogue update, or after a change of the machine's devices or of the driver's file. If the
+/// driver's hardware is present, the loader also opens it after a boot.
 #[test]
 fn a_driver_that_is_left_out_is_not_asked() {
     case(|scene| {
@@ -199,10 +200,10 @@ fn a_driver_that_is_left_out_is_not_asked() {
         assert_eq!(devices(scene), "gpu gpu");
         file::write(scene, &entries(1));
         assert_eq!(devices(scene), "gpu,late gpu,late");
-        file::write_with(scene, &entries(0), |known| {
-            known["machine"]["fingerprint"] = "0123456789abcdef".into();
-        });
-        assert_eq!(devices(scene), "gpu,late gpu,late");
+        for (member, value) in [("fingerprint", "0123456789abcdef"), ("boot", "other"), ("boot", "")] {
+            file::write_with(scene, &entries(0), |known| known["machine"][member] = value.into());
+            assert_eq!(devices(scene), "gpu,late gpu,late", "{member} {value}");
+        }
     });
 }
 

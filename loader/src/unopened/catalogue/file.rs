@@ -218,7 +218,8 @@ pub(crate) fn parse(text: Vec<u8>) -> Option<Content> {
         }
         content.most_extensions = content.most_extensions.max(extensions);
         content.most_devices = content.most_devices.max(entry.devices().unwrap_or_default());
-        content.left_out += usize::from(entry.at_creation(|| true) != ::catalogue::Usability::Open);
+        content.left_out +=
+            usize::from(entry.at_creation(|| ::catalogue::MachineState::SameBoot) != ::catalogue::Usability::Open);
     }
     Some(content)
 }

@@ -24,7 +24,7 @@ use super::{Answer, BeforeOpening, ClosedDrivers, Purpose, Reserve, StandIns as 
 use crate::ffi::{self, set_fixed_text};
 use crate::generated::types::{VkExtensionProperties, VkPhysicalDeviceProperties, VkResult};
 use ::catalogue::closure::Mount;
-use ::catalogue::{Doubt, Entry, Extension, Identity, Outcome, Usability};
+use ::catalogue::{Doubt, Entry, Extension, Identity, MachineState, Outcome, Usability};
 use core::cell::{Cell, OnceCell};
 use discovery::env::Environment;
 use discovery::journal::reason::{Asked, CatalogueReason};
@@ -56,7 +56,7 @@ pub(crate) struct KnownDrivers {
     users: OnceCell<Arc<Loaded>>,
     purpose: Purpose,
     wishes: Wishes,
-    same_machine: Cell<Option<bool>>,
+    machine: Cell<Option<MachineState>>,
     /// Results of examining the files of the catalogue; `None` if memory ran out.
     looked: OnceCell<Option<Arc<Looked>>>,
     mount: Cell<Mount>,
@@ -112,7 +112,7 @@ impl KnownDrivers {
         };
         // Devices matter only for the creation of an instance.
         let judged = if broken.is_some() || self.purpose == Purpose::Creation {
-            entry.at_creation(|| self.is_same_machine())
+            entry.at_creation(|| self.machine())
         } else {
             Usability::Open
         };
@@ -153,15 +153,19 @@ impl KnownDrivers {
     }
 
     fn is_same_machine(&self) -> bool {
-        if let Some(known) = self.same_machine.get() {
+        self.machine() != MachineState::Changed
+    }
+
+    fn machine(&self) -> MachineState {
+        if let Some(known) = self.machine.get() {
             return known;
         }
-        let same = self
-            .file()
-            .and_then(|loaded| loaded.catalogue())
-            .is_some_and(|catalogue| catalogue.is_of_machine(&sight::Kernel));
-        self.same_machine.set(Some(same));
-        same
+        let catalogue = self.file().and_then(|loaded| loaded.catalogue());
+        let state = catalogue.map_or(MachineState::Changed, |catalogue| {
+            catalogue.state_of_machine(&sight::Kernel)
+        });
+        self.machine.set(Some(state));
+        state
     }
 }
 
@@ -188,7 +192,7 @@ impl BeforeOpening for KnownDrivers {
             users: OnceCell::new(),
             purpose,
             wishes,
-            same_machine: Cell::new(None),
+            machine: Cell::new(None),
             looked: OnceCell::new(),
             mount: Cell::default(),
         }

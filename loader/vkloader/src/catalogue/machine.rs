@@ -38,6 +38,14 @@ impl file::Machine {
     }
 }
 
+impl file::Driver {
+    /// Returns `true` if the driver has no device although its hardware is present. A change that the kernel's lists do not show may then
+    /// bring a device, for example new firmware of a card, or another setting of a virtual machine.
+    pub(super) fn lacks_device(&self) -> bool {
+        self.hardware == Hardware::Present.name() && self.devices.as_ref().is_some_and(Vec::is_empty)
+    }
+}
+
 impl Machine {
     /// Reads the kernel's lists below the folder `root`.
     pub(super) fn observe(root: &Path) -> Self {

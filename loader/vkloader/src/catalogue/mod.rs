@@ -77,7 +77,7 @@ pub(crate) struct Update {
     place: Place,
     #[command(flatten)]
     asking: Asking,
-    /// Asks only drivers whose files have changed since they were asked on this machine.
+    /// Asks only drivers whose files have changed since they were asked on this machine, and drivers without a device or a good answer.
     #[arg(long, conflicts_with = "all")]
     changed: bool,
     /// Asks every driver, including drivers whose entries would be kept while a graphics card sleeps.

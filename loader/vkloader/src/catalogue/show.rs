@@ -145,6 +145,10 @@ pub(super) fn all(path: &Path, known: &Catalogue, place: &Place, machine: &Machi
     }
     if !same_machine {
         text.push_str("The devices or the kernel have changed: no driver is left out for lack of a device.\n");
+    } else if known.machine.boot != machine.record.boot && known.drivers.iter().any(Driver::lacks_device) {
+        text.push_str(
+            "The machine has booted since: a driver whose hardware is present is not left out for lack of a device.\n",
+        );
     }
     print(&text)
 }

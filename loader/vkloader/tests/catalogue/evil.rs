@@ -277,7 +277,7 @@ fn radeon(machine: &Machine, lines: &str) {
 }
 
 /// Adds the node of a graphics card, with the card's kernel driver.
-fn node(machine: &Machine) -> PathBuf {
+pub(crate) fn node(machine: &Machine) -> PathBuf {
     for folder in ["root/dev/dri", "root/sys/class/drm/renderD128/device"] {
         fs::create_dir_all(machine.path(folder)).expect("folders");
     }

@@ -16,7 +16,7 @@ mod records;
 mod unnoticed;
 
 use asked::*;
-use catalogue::{Catalogue, Json, Outcome, Reader, Usability};
+use catalogue::{Catalogue, Json, MachineState, Outcome, Reader, Usability};
 use machine::{Machine, in_environment_of, library};
 use serde_json::Value;
 use std::fs;
@@ -80,12 +80,12 @@ fn what_drivers_say_is_written_as_the_library_reads_it() {
         .collect();
     // The list contains the driver's own extensions, including those that the loader hides, but not those that the loader adds.
     assert_eq!(offered, [(&b"VK_KHR_surface"[..], 25), (b"VK_MOCK_own", 7)]);
-    assert_eq!(of("/a.json").at_creation(|| true), Usability::Open);
+    assert_eq!(of("/a.json").at_creation(|| MachineState::SameBoot), Usability::Open);
     assert_eq!(
         (of("radeon").devices(), of("radeon").outcome),
         (Some(0), Outcome::Answered)
     );
-    assert_eq!(of("radeon").at_creation(|| true), Usability::NoDevice);
+    assert_eq!(of("radeon").at_creation(|| MachineState::SameBoot), Usability::NoDevice);
     assert_eq!(
         fs::metadata(file(&machine)).expect("a file").permissions().mode() & 0o777,
         0o644

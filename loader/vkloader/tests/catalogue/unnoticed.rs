@@ -3,9 +3,10 @@
 use crate::asked::*;
 use crate::changes::machine_of_two;
 use crate::closure::{compile, update, used};
+use crate::evil::node;
 use crate::linker::machine_with_source;
 use crate::machine::{Machine, in_environment_of, library, skip};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -43,6 +44,57 @@ fn told_of(machine: &Machine, search: &Path) -> String {
     let mut command = machine.command(&["catalogue", "show", "--user"]);
     let output = command.env("LD_LIBRARY_PATH", search).output().expect("it starts");
     String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// A driver may get a device although the kernel's lists stay the same, for example after the firmware of its card was installed. An update for
+/// changes therefore asks a driver without a device again if its hardware is present. While a card sleeps, the driver keeps its entry until
+/// the next boot.
+#[test]
+fn a_driver_without_a_device_whose_hardware_is_present_is_asked_again() {
+    let machine = machine();
+    let (boot, card) = ("root/proc/sys/kernel/random", "root/sys/bus/pci/devices/0000:01:00.0");
+    for folder in [boot, &format!("{card}/power")] {
+        fs::create_dir_all(machine.path(folder)).expect("folders");
+    }
+    let write = |path: &str, text: &str| {
+        machine.file(path, format!("{text}\n"));
+    };
+    let (boots, card_is) = (
+        |text| write(&format!("{boot}/boot_id"), text),
+        |text| write(&format!("{card}/power/runtime_status"), text),
+    );
+    node(&machine);
+    write(&format!("{card}/class"), "0x030000");
+    let library = radeon(&machine, "");
+    let devices = || driver(&written(&machine), "radeon")["devices"].clone();
+    let changed = || good(&machine, &["update", "--changed"]);
+    boots("one");
+    card_is("active");
+    good(&machine, &["update"]);
+    card_is("suspended");
+    changed();
+    assert_eq!(devices(), json!([]), "the same boot");
+    let text = good(&machine, &["show"]);
+    assert!(!text.contains("has booted"), "{text}");
+    boots("two");
+    let text = good(&machine, &["show"]);
+    assert!(text.contains("has booted"), "{text}");
+    changed();
+    assert_eq!(devices(), Value::Null);
+    card_is("active");
+    changed();
+    assert_eq!(devices(), json!([]));
+    // Adds a device to the driver's settings. No file of the driver changes.
+    machine.file("libraries/libvulkan_radeon.conf", settings_with_a_device(&library));
+    changed();
+    assert_eq!(devices()[0]["name"], "one");
+    let asked = instances(&machine);
+    changed();
+    assert_eq!(instances(&machine), asked, "a driver with a device is not asked again");
+}
+
+fn settings_with_a_device(library: &Path) -> String {
+    fs::read_to_string(library.with_extension("conf")).expect("settings") + "device one\n"
 }
 
 /// Source of a program that asks the loader for extensions before and after it goes to another folder.
