@@ -12,8 +12,12 @@ pub trait Look {
     fn link(&self, path: &[u8], take: &mut dyn FnMut(&[u8]));
     /// Passes the start of a short file to `take`.
     fn text(&self, path: &[u8], take: &mut dyn FnMut(&[u8]));
+    /// Returns the number of the device to which a device node belongs, 0 for another kind of file, or `None` if the path does not exist.
+    fn device_number(&self, path: &[u8]) -> Option<u64>;
     /// Returns `true` if the path exists.
-    fn exists(&self, path: &[u8]) -> bool;
+    fn exists(&self, path: &[u8]) -> bool {
+        self.device_number(path).is_some()
+    }
 }
 
 /// Device nodes of drivers outside of `/dev/dri`. The paths are one text, because the dynamic linker relocates each address in a list in
@@ -57,8 +61,8 @@ pub fn boot_text(look: &impl Look, take: &mut dyn FnMut(&[u8])) {
 pub struct Fingerprint(u64);
 
 impl Fingerprint {
-    /// Computes the checksum from the kernel's version, the processor, the device nodes with their kernel drivers and chips, and the PCI
-    /// addresses in use. Includes the kernel drivers of the graphics cards at the addresses `cards`. Does not open files that could wake a
+    /// Computes the checksum from the kernel's version, the processor, the device nodes with their numbers, kernel drivers and chips, and the
+    /// PCI addresses in use. Includes the kernel drivers of the graphics cards at the addresses `cards`. Does not open files that could wake a
     /// device.
     pub fn of<'c>(look: &impl Look, cards: impl Iterator<Item = &'c [u8]>) -> Self {
         Self::of_devices(look, cards).with_system(look)
@@ -69,8 +73,9 @@ impl Fingerprint {
         let mut found = Self(0);
         look.names(DRI, &mut |name| found.node(look, name));
         for node in NODES.split(|&byte| byte == b' ') {
-            if look.exists(node) {
+            if let Some(number) = look.device_number(node) {
                 found.add(b"node", node);
+                found.number(node, number);
             }
         }
         look.names(PCI, &mut |name| found.add(b"pci", name));
@@ -91,7 +96,19 @@ impl Fingerprint {
     fn node(&mut self, look: &impl Look, name: &[u8]) {
         if name.starts_with(b"card") || name.starts_with(b"renderD") {
             self.add(b"node", name);
+            let path = <Path>::of(&[DRI, b"/", name]);
+            let number = path.and_then(|path| look.device_number(path.bytes()));
+            self.number(name, number.unwrap_or_default());
             self.device(look, b"/sys/class/drm", name, b"/device");
+        }
+    }
+
+    /// Adds the number of the device to which a node belongs. In a container, the name of a node may lead to another device of the host after
+    /// the container was started again.
+    fn number(&mut self, node: &[u8], number: u64) {
+        let about = <Path>::of(&[node, b" ", &number.to_be_bytes()]);
+        if let Some(about) = about.filter(|_| number != 0) {
+            self.add(about.bytes(), b"number");
         }
     }
 
@@ -259,8 +276,9 @@ mod tests {
             }
         }
 
-        fn exists(&self, path: &[u8]) -> bool {
-            self.0.contains_key(str::from_utf8(path).unwrap())
+        fn device_number(&self, path: &[u8]) -> Option<u64> {
+            let content = self.0.get(str::from_utf8(path).unwrap())?;
+            Some(content.parse().unwrap_or_default())
         }
     }
 
@@ -268,7 +286,7 @@ mod tests {
     fn every_change_of_devices_shows() {
         let machine = Machine::default()
             .with("/proc/sys/kernel/osrelease", "6.1.0\n")
-            .with("/dev/dri/renderD128", "")
+            .with("/dev/dri/renderD128", "57984")
             .with("/dev/dri/card0", "")
             .with("/dev/dri/by-path", "")
             .with(
@@ -288,6 +306,8 @@ mod tests {
                 "cpu:type:x86,ven0000fam0006mod008F:feature:,0000\n",
             ),
             ("/dev/dri/renderD129", ""),
+            ("/dev/dri/renderD128", "57985"),
+            ("/dev/dri/renderD128", "57993"),
             ("/dev/nvidiactl", ""),
             ("/dev/dxg", ""),
             (

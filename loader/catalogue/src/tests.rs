@@ -305,8 +305,8 @@ impl Look for One {
         }
     }
 
-    fn exists(&self, _: &[u8]) -> bool {
-        false
+    fn device_number(&self, _: &[u8]) -> Option<u64> {
+        None
     }
 }
 

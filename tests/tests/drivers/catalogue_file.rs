@@ -109,8 +109,9 @@ impl Look for Here {
         }
     }
 
-    fn exists(&self, path: &[u8]) -> bool {
-        Path::new(OsStr::from_bytes(path)).exists()
+    fn device_number(&self, path: &[u8]) -> Option<u64> {
+        let found = fs::metadata(OsStr::from_bytes(path)).ok()?;
+        Some(found.rdev())
     }
 }
 

@@ -323,6 +323,11 @@ fn devices_that_come_and_go_are_seen() {
         scene.on_disk(|| devices.write("sys/class/drm/renderD128/device/vendor", "0x1002\n"));
         scene.on_disk(|| devices.remove("dev/dri/renderD128"));
         other(scene, "the node is gone");
+        scene.on_disk(|| devices.write("dev/dri/renderD128", ""));
+        same(scene, "the node is back");
+        // The name of the node leads to another device, as in a container that is started again with another device of its host.
+        apart.put("/dev/null", "/dev/dri/renderD128");
+        other(scene, "another device of the same name");
         // An extension query uses the catalogue even if the machine's devices have changed.
         assert_eq!(opened(scene.run(query).ok()), [""; 0]);
     });

@@ -92,6 +92,12 @@ impl Status {
         Some((self.0.st_dev as u64, self.0.st_ino as u64))
     }
 
+    /// Returns the number of the device to which a device node belongs; 0 for another kind of file.
+    #[allow(clippy::unnecessary_cast, reason = "the type of the field differs between systems")]
+    pub fn device_number(&self) -> u64 {
+        self.0.st_rdev as u64
+    }
+
     /// Returns the structure that the system filled.
     #[cfg(target_os = "linux")]
     pub(crate) fn raw(&self) -> &stat64 {

@@ -289,7 +289,9 @@ impl Look for Kernel {
         }
     }
 
-    fn exists(&self, path: &[u8]) -> bool {
-        os::exists(path)
+    fn device_number(&self, path: &[u8]) -> Option<u64> {
+        with_terminated(path, Status::at)
+            .ok()
+            .map(|found| found.device_number())
     }
 }

@@ -31,6 +31,11 @@ pub(super) fn is_of_image(path: &Path, identity: &Identity) -> bool {
     !identity.proves() || identity.has_one_time() && is_read_only()
 }
 
+/// Returns the number of the device to which a device node belongs, 0 for another kind of file, or `None` if the path does not exist.
+pub(super) fn device_number(path: &Path) -> Option<u64> {
+    fs::metadata(path).ok().map(|found| found.rdev())
+}
+
 /// Returns the number of the mount through which a path leads to its target; 0 if the kernel does not report the number.
 pub(super) fn mount(path: &Path) -> u64 {
     statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).map_or(0, |found| found.stx_mnt_id)

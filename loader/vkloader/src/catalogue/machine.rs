@@ -1,6 +1,7 @@
 //! Graphics devices in the kernel's lists. Only [`Machine::is_open_to`] opens device nodes, because opening a node could wake the device.
 
 use super::file::{self, Card, Node};
+use super::identify;
 use catalogue::{Fingerprint, Hardware, Look};
 use std::ffi::OsStr;
 use std::fs;
@@ -208,7 +209,7 @@ impl Look for Root<'_> {
         }
     }
 
-    fn exists(&self, path: &[u8]) -> bool {
-        self.path(path).exists()
+    fn device_number(&self, path: &[u8]) -> Option<u64> {
+        identify::device_number(&self.path(path))
     }
 }
