@@ -167,14 +167,14 @@ rpm() {
         --define "clamp_mtime_to_source_date_epoch 1" --define "_srcdefattr (0644,root,root)" "$here/SPECS/$NAME.spec"
     rm -rf "$here"/{BUILD,BUILDROOT}
     mv "$here"/* "$OUT/"
-    # If a macro is missing, a script of a package is empty, and rpm does not report this.
+    # If a macro is missing, a script of a package is empty, and rpm does not report this. `command` runs the program, not this function.
     for package in "$OUT"/RPMS/*/{vkloader,vk-loader-service}-[0-9]*.rpm; do
-        scripts=$(rpm -qp --scripts "$package")
+        scripts=$(command rpm -qp --scripts "$package")
         [ "$(grep -cE 'systemctl|systemd-update-helper' <<<"$scripts")" -ge 2 ] || die 1 "$package does nothing with its units: $scripts"
     done
     # Programs must not use the private library of vkloader, so the package must not provide it.
     for package in "$OUT"/RPMS/*/vkloader-[0-9]*.rpm; do
-        [ -z "$(rpm -qp --provides "$package" | sed -n '/^libvulkan/p')" ] || die 1 "$package provides the library that vkloader carries"
+        [ -z "$(command rpm -qp --provides "$package" | sed -n '/^libvulkan/p')" ] || die 1 "$package provides the library that vkloader carries"
     done
     find "$OUT" -name '*.rpm'
 }
