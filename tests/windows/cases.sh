@@ -71,14 +71,16 @@ without_avx512() {
 }
 # of_debian FOLDER WORD ARGUMENT...: runs `cargo WORD` with the compiler that has the source of the standard library, and with FOLDER for
 # the output. The standard library is built without backtraces, which would take a sixth of the time, and show no names in stripped
-# programs. If cargo does not know the variable for the source of the standard library, it uses the whole source.
+# programs. The mocks are not optimised, because the cases here call them seldom. If cargo does not know the variable for the source of the
+# standard library, it uses the whole source.
 of_debian() {
     local folder=$1 word=$2
     shift 2
     PATH=/usr/bin:$PATH RUSTC_BOOTSTRAP=1 __CARGO_TESTS_ONLY_SRC_ROOT=$WINDOWS/library \
         CARGO_PROFILE_DEV_DEBUG=0 CARGO_TARGET_DIR=$WINDOWS/$folder \
         CARGO_TARGET_I686_PC_WINDOWS_GNU_RUSTFLAGS=-Lnative=$OUT cargo "$word" --locked --quiet \
-        -Zbuild-std-features=panic-unwind "$@"
+        -Zbuild-std-features=panic-unwind --config "profile.dev.package.mock-driver.opt-level=0" \
+        --config "profile.dev.package.mock-layer.opt-level=0" "$@"
 }
 # Builds the two object files with which programs of 32 bits begin and end. A standard library that is built from its source lacks these
 # files.
