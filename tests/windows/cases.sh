@@ -173,20 +173,20 @@ cases() {
         tr -d '\r' <"$log" | awk '/^failures:$/ { on = 1 } on && !/^test result/ && count++ < 400'
     fi
 }
-# compiles TRIPLE...: checks that the loader compiles for each TRIPLE. The build folder is the same as for the cases, because both builds
-# compile and run the same build scripts. Even for a check, cargo compiles the standard library completely. A program in place of the
-# compiler therefore requests only metadata, and reads only metadata of other crates. The compiler then makes no machine code, and does not
-# optimise functions that other crates may need.
+# compiles TRIPLE...: checks that the loader compiles for each TRIPLE. The check has a separate build folder, so that it does not wait for
+# the build of the cases, which often has work for only one processor. Even for a check, cargo compiles the standard library completely. A
+# program in place of the compiler therefore requests only metadata, and reads only metadata of other crates. The compiler then makes no
+# machine code, and does not optimise functions that other crates may need.
 compiles() {
     local triple file
     printf '%s\n' '#!/bin/bash' 'case " $* " in *" --target "*)' \
         'set -- "${@/#--emit=dep-info,metadata,link/--emit=dep-info,metadata}"' 'set -- "${@/%.rlib/.rmeta}" ;;' \
         'esac' 'exec "$@"' >"$WINDOWS/checks-rustc"
     chmod +x "$WINDOWS/checks-rustc"
-    RUSTC_WRAPPER=$WINDOWS/checks-rustc of_debian cases check -Zbuild-std=core,alloc,std,panic_abort "${@/#/--target=}" -p vulkan-loader
+    RUSTC_WRAPPER=$WINDOWS/checks-rustc of_debian checks check -Zbuild-std=core,alloc,std,panic_abort "${@/#/--target=}" -p vulkan-loader
     # Cargo compiles a crate again in the next run if its file with machine code is missing. These files are therefore empty.
     for triple; do
-        for file in "$WINDOWS/cases/$triple"/debug/deps/lib*.rmeta; do
+        for file in "$WINDOWS/checks/$triple"/debug/deps/lib*.rmeta; do
             touch --reference="$file" "${file%.rmeta}.rlib"
         done
     done
@@ -217,6 +217,10 @@ i686) root32 ;;
 esac
 trap end_of_wine EXIT
 without_avx512
+if [ ${#triples[@]} -gt 0 ]; then
+    compiles "${triples[@]}" >"$WINDOWS/checks.log" 2>&1 &
+    CHECKS=$!
+fi
 # Starts a Wine server that continues to run, because otherwise each program starts a new server. The server needs the folder $WINEPREFIX.
 # If a server already runs, this call fails.
 mkdir -p "$WINEPREFIX"
@@ -224,10 +228,6 @@ where wineserver --persistent || true
 where wineboot --init >"$OUT/wine.log" 2>&1 &
 booted=$!
 build
-if [ ${#triples[@]} -gt 0 ]; then
-    compiles "${triples[@]}" >"$WINDOWS/checks.log" 2>&1 &
-    CHECKS=$!
-fi
 wait "$booted" || true
 words=()
 if [ "$MODE" = quick ]; then
