@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Runs the behaviour cases on vulkan-1.dll under Wine, each in a separate process with a separate part of the registry. Skips the cases
-# listed in tests/windows/left_out.txt. With `quick`, as in make/test.sh, only the modules below run. CASE selects one case. The script also
-# compiles the loader for 32 bits with Microsoft's tools, and for 64 bits if all cases run.
+# Runs the behaviour cases on vulkan-1.dll under Wine, each in a separate process with a separate part of the registry. The programs of
+# the cases run at the same time, each with a separate Wine prefix. Skips the cases listed in tests/windows/left_out.txt. With `quick`, as
+# in make/test.sh, only the modules below run. CASE selects one case. The script also compiles the loader for 32 bits with Microsoft's
+# tools, and for 64 bits if all cases run.
 #
 # `i686` runs tests/windows/sources.c and some modules of the cases as programs of 32 bits. The first run makes a root of Debian 12 that has
 # Wine for both word sizes. Only the superuser can make and enter this root. For other users, the script skips this step and prints a
@@ -23,7 +24,7 @@ ROOT32=$WINDOWS/root32
 # Folder of the standard library's source.
 SOURCE=/usr/lib/rustlib/src/rust/library
 GROUP=windows
-# Number of cases that run at the same time. A process of Wine waits most of the time for the server that all processes share.
+# Number of cases of a program that run at the same time. A process of Wine waits most of the time for the server of its prefix.
 THREADS=$(($(nproc) + 1))
 # Modules of the quick run: the modules about special features of Windows, and one module of each other kind. The list does not contain
 # modules about code that is the same on all systems, such as the code that reads JSON. The programs of the quick run are compiled from
@@ -107,14 +108,17 @@ build() {
     "$COMPILER-gcc" -O1 -Wall -Wextra -Werror -shared tests/windows/bcryptprimitives.c -o "$BUILT/deps/bcryptprimitives.dll" -ladvapi32 \
         -Wl,--kill-at
 }
-# Environment of Wine. Some cases crash on purpose, so Wine's debugger is disabled.
+# Environment of Wine. Some cases crash on purpose, so Wine's debugger is disabled. The programs of the cases have prefixes of their own.
 export WINEPREFIX=$OUT/prefix WINEDEBUG=-all WINEDLLOVERRIDES="winedbg.exe=d;mscoree=d;mshtml=d"
 # Number of rounds of the case in reentry.rs with two threads. The number is small, because system calls take ten times as long under Wine.
 export LAYER_ROUNDS=${LAYER_ROUNDS:-10}
-# On two processors, all processes of the quick run use one of them. Each request to Wine's server wakes two processes one after the other,
-# which takes longer between processors. The other processor is then free for the check of the MSVC targets.
+# On two processors, each program of the quick run uses one of them, with its Wine server. Each request to the server wakes two processes
+# one after the other, which takes longer between processors.
+PROCESSORS=()
+if [ "$MODE" = quick ] && [ "$(nproc)" -eq 2 ]; then
+    read -r -a PROCESSORS < <(taskset --cpu-list --pid $$ | sed 's/.*: //; s/[-,]/ /')
+fi
 PINNED=()
-[ "$MODE" != quick ] || [ "$(nproc)" -ne 2 ] || PINNED=(taskset --cpu-list "$(taskset --cpu-list --pid $$ | sed 's/.*: //; s/[-,].*//')")
 # where PROGRAM ARGUMENT...: runs a program under Wine. Programs of 32 bits run in the root, which contains the project, its output and the
 # temporary files.
 where() {
@@ -147,31 +151,51 @@ root32() {
     mv "$ROOT32.new" "$ROOT32"
 }
 end_of_wine() {
-    where wineserver -k || true
+    local prefix
+    for prefix in "$WINEPREFIX" "${SUITES[@]/#/$WINEPREFIX-}"; do
+        [ ! -d "$prefix" ] || WINEPREFIX=$prefix where wineserver --kill || true
+    done
 }
-# cases PROGRAM WORD...: runs the cases of a test program whose paths contain a WORD. Prints the counts, the failed cases and the skipped
-# cases.
+# Makes the Wine prefix, and one prefix for each program. All prefixes have the same drive C, and each has its own registry.
+prefixes() {
+    local suite
+    mkdir -p "$WINEPREFIX"
+    # Ends servers that an interrupted run left.
+    end_of_wine
+    where wineboot --init || true
+    # The server writes the registry to its files when it ends.
+    where wineserver --kill || true
+    where wineserver --wait
+    for suite in "${SUITES[@]}"; do
+        rm -rf "$WINEPREFIX-$suite"
+        mkdir "$WINEPREFIX-$suite"
+        ln -s ../prefix/drive_c "$WINEPREFIX-$suite/drive_c"
+        cp --archive "$WINEPREFIX"/{*.reg,.update-timestamp,dosdevices} "$WINEPREFIX-$suite/"
+    done
+}
+# cases SUITE WORD...: runs the cases of a test program whose paths contain a WORD. Writes the counts, the failed cases and the skipped
+# cases to SUITE.report, and the whole output to SUITE.log.
 cases() {
-    local program=$1 name log=$OUT/cases.log status=0
+    local suite=$1 program status=0 WINEPREFIX=$WINEPREFIX-$1
+    local log=$OUT/$suite.log name=${suite#windows_}
     shift
-    name=$(basename "$program" | sed 's/^windows_//; s/-[0-9a-f]*\.exe$//')
+    program=$(grep "/$suite-[0-9a-f]*\\.exe\$" "$OUT/programs")
+    # Starts a Wine server that continues to run, because otherwise each program starts a new server.
+    where wineserver --persistent
     (cd "$(dirname "$program")" && VKL_LIBRARY="Z:$OUT/vulkan-1.dll" where timeout --kill-after=10 1500 \
         wine "$program" --test-threads "$THREADS" --show-output "$@") >"$log" 2>&1 </dev/null || status=$?
-    tr -d '\r' <"$log" | awk -v name="$name" -v status="$status" -v counts="$OUT/counts" '
-        /^  skip  / { if (!seen[$0]++) { skip++; print } }
-        /^test result: / { pass += $4; fail += $6; ended = 1 }
-        END {
-            if (!ended) { print "  FAIL  windows: " name " did not end: status " status; exit }
-            # The test program counts a skipped case as a success.
-            line = name ": " pass - skip " passed, " fail " failed"
-            print line
-            print line >>counts
-        }'
-    grep '^test ' "$log" >>"$OUT/run" || true
-    if [ "$status" -ne 0 ]; then
-        failed=1
-        tr -d '\r' <"$log" | awk '/^failures:$/ { on = 1 } on && !/^test result/ && count++ < 400'
-    fi
+    {
+        tr -d '\r' <"$log" | awk -v name="$name" -v status="$status" '
+            /^  skip  / { if (!seen[$0]++) { skip++; print } }
+            /^test result: / { pass += $4; fail += $6; ended = 1 }
+            END {
+                if (!ended) { print "  FAIL  windows: " name " did not end: status " status; exit }
+                # The test program counts a skipped case as a success.
+                print name ": " pass - skip " passed, " fail " failed"
+            }'
+        [ "$status" -eq 0 ] || tr -d '\r' <"$log" | awk '/^failures:$/ { on = 1 } on && !/^test result/ && count++ < 400'
+    } >"$OUT/$suite.report"
+    return "$status"
 }
 # compiles TRIPLE...: checks that the loader compiles for each TRIPLE. The check has a separate build folder, so that it does not wait for
 # the build of the cases, which often has work for only one processor. Even for a check, cargo compiles the standard library completely. A
@@ -221,14 +245,10 @@ if [ ${#triples[@]} -gt 0 ]; then
     compiles "${triples[@]}" >"$WINDOWS/checks.log" 2>&1 &
     CHECKS=$!
 fi
-# Starts a Wine server that continues to run, because otherwise each program starts a new server. The server needs the folder $WINEPREFIX.
-# If a server already runs, this call fails.
-mkdir -p "$WINEPREFIX"
-where wineserver --persistent || true
-where wineboot --init >"$OUT/wine.log" 2>&1 &
+prefixes >"$OUT/wine.log" 2>&1 &
 booted=$!
 build
-wait "$booted" || true
+wait "$booted" || die 1 "no Wine prefixes: $(tail -n 5 "$OUT/wine.log")"
 words=()
 if [ "$MODE" = quick ]; then
     read -r -a words <<<"$QUICK"
@@ -237,13 +257,22 @@ elif [ "$MODE" = i686 ]; then
 fi
 [ -z "${CASE:-}" ] || words=("$CASE")
 [ "$(wc -l <"$OUT/programs")" -eq ${#SUITES[@]} ] || die 1 "cargo named other programs than ${SUITES[*]}: $(cat "$OUT/programs")"
-: >"$OUT/run"
-: >"$OUT/counts"
-while read -r program; do
-    cases "$program" "${words[@]}"
-done <"$OUT/programs"
+running=()
+for suite in "${SUITES[@]}"; do
+    # The first program has most of the cases, and the other programs share a processor.
+    [ ${#PROCESSORS[@]} -eq 0 ] || PINNED=(taskset --cpu-list "${PROCESSORS[${#running[@]} > 0]}")
+    cases "$suite" "${words[@]}" &
+    running+=($!)
+done
+PINNED=()
+for child in "${running[@]}"; do
+    wait "$child" || failed=1
+done
+reports=("${SUITES[@]/%/.report}")
+cat "${reports[@]/#/$OUT/}"
+logs=("${SUITES[@]/%/.log}")
 for word in "${words[@]}"; do
-    grep -qF "test $word" "$OUT/run" || {
+    grep -qF "test $word" "${logs[@]/#/$OUT/}" || {
         say "  FAIL  windows: no case has $word in its name"
         failed=1
     }
@@ -254,5 +283,5 @@ if [ "$MODE" = i686 ]; then
 fi
 [ ${#triples[@]} -eq 0 ] || compiled "${triples[@]}"
 [ "$MODE" = quick ] || [ -n "${CASE:-}" ] ||
-    seen "Windows ${TRIPLE%%-*}, cases" "$([ "$failed" -eq 0 ] || say "failures; ")$(where wine --version): $(paste -sd ';' "$OUT/counts")"
+    seen "Windows ${TRIPLE%%-*}, cases" "$([ "$failed" -eq 0 ] || say "failures; ")$(where wine --version): $(grep -h ' passed, ' "${reports[@]/#/$OUT/}" | paste -sd ';')"
 exit "$failed"
