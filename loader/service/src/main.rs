@@ -88,7 +88,9 @@ fn serve(options: &Options, log: &Log) -> Result<(), Box<dyn Error>> {
     let state = config.run.join("debug");
     let written = debug.iter().map(|_| state.as_path());
     // `/etc` contains the file with the ranges of user IDs, and the other folder shows the namespaces of clients (LSV-46).
-    let read = read.chain([&*config.sys, Path::new("/etc"), Path::new(accounts::DESCRIPTORS)]);
+    // Without `/proc`, a rule for a folder below it would allow all files.
+    let descriptors = Some(Path::new(accounts::DESCRIPTORS)).filter(|folder| folder.exists());
+    let read = read.chain([&*config.sys, Path::new("/etc")]).chain(descriptors);
     if !harden::restrict_files(read, written)? {
         info!("the system does not restrict the files that the service can open: it has no Landlock");
     }
