@@ -168,7 +168,7 @@ features     15  features
 fuzz        150  fuzzed
 behaviour   120  behaviour
 catalogue    50  make/runs.sh catalogue quick
-windows     220  tests/windows/cases.sh quick
+windows     180  tests/windows/cases.sh quick
 gate          5  gate
 interface     1  interface
 abi           1  scripted abi
