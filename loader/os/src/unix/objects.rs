@@ -216,7 +216,7 @@ mod tests {
         };
         assert_eq!(program, 1);
         each_object(|object| assert!(object.head.starts_with(b"\x7FELF"), "{object:?}"));
-        assert!(loads() >= names.len() as u64);
+        assert!(loads_and_unloads() >= names.len() as u64);
         assert!(names.iter().any(is_c), "{names:?}");
     }
 
