@@ -2,8 +2,8 @@
 
 use super::lazy::{FAILED, Question, WRONG, calls, two_devices};
 use loader_tests::ash::vk;
-use loader_tests::case;
 use loader_tests::vk::Instance;
+use loader_tests::{Scene, case};
 use std::sync::Barrier;
 use std::{fs, thread};
 
@@ -143,5 +143,26 @@ fn drv_285_devices_are_found_without_a_command_for_uuids() {
             });
             outcome.ok();
         }
+    });
+}
+
+/// DRV-282: drivers stay closed only with the policy. The policy comes from the settings file if the variable is not set.
+#[test]
+fn drv_282_the_settings_file_keeps_drivers_closed() {
+    case(|scene| {
+        two_devices(scene);
+        let opens = |scene: &mut Scene| {
+            let outcome = scene.run(|vk| assert_eq!(vk.instance_with("1.1", &[]).device_names(), ["one", "two"]));
+            outcome.ok().calls("a", "load").len()
+        };
+        scene.unset("VK_LOADER_DRIVER_POLICY");
+        assert_eq!(opens(scene), 1, "there is no policy");
+        scene.file(
+            "xdg/data-home/vulkan/loader_settings.d/vk_loader_settings.json",
+            r#"{"file_format_version": "1.0.0", "settings": {"driver_policy": ["lazy"]}}"#,
+        );
+        assert_eq!(opens(scene), 0);
+        scene.env("VK_LOADER_DRIVER_POLICY", "");
+        assert_eq!(opens(scene), 1, "the variable takes precedence");
     });
 }
