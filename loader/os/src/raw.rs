@@ -4,7 +4,7 @@
 //! private-use block, and [`render`] converts that block back to the bytes. Text that itself contains characters of that block is converted
 //! byte by byte too, so the result is always exactly the input.
 
-use crate::memory::Grow;
+use crate::memory::{Grow, shortage};
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
@@ -78,12 +78,14 @@ impl Write for Buffer {
     }
 }
 
-/// Returns the bytes of a text. If memory runs out, the text is truncated.
+/// Returns the bytes of a text. If memory runs out, truncates the text and makes the Vulkan call return `VK_ERROR_OUT_OF_HOST_MEMORY`.
+/// Otherwise, a truncated path would seem to be a missing file.
 pub fn render(message: fmt::Arguments<'_>) -> Vec<u8> {
     let mut buffer = Buffer(Vec::new());
-    match buffer.write_fmt(message) {
-        Ok(()) | Err(fmt::Error) => buffer.0,
+    if buffer.write_fmt(message).is_err() {
+        shortage::note();
     }
+    buffer.0
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::lazy::{FAILED, OOM, calls};
 use loader_tests::ash::vk;
-use loader_tests::vk::{Allocator, Instance, Messages, Reports};
+use loader_tests::vk::{Allocator, Heap, Instance, Messages, Refusal, Reports};
 use loader_tests::{Scene, Vk, call, case};
 use std::cell::Cell;
 use std::ffi::CString;
@@ -225,7 +225,7 @@ fn drv_283_a_call_from_a_callback_does_not_open_the_driver_again() {
 }
 
 /// Creates an instance with two structures in the chain of its create info. Overwrites all memory of the create info afterwards.
-fn create_and_overwrite<'v>(vk: &'v Vk, messages: &Messages, reports: &Reports) -> Instance<'v> {
+fn create_and_overwrite<'v>(vk: &'v Vk, messages: &Messages, reports: &Reports) -> Result<Instance<'v>, vk::Result> {
     let mut texts =
         ["program", "engine", DEBUG[0], DEBUG[1]].map(|text| CString::new(text).expect("a text").into_raw());
     let mut report = reports.create_info();
@@ -249,7 +249,6 @@ fn create_and_overwrite<'v>(vk: &'v Vk, messages: &Messages, reports: &Reports) 
     };
     let mut raw = vk::Instance::null();
     let result = call!(vk, PFN_vkCreateInstance(&info, ptr::null(), &mut raw));
-    assert_eq!(result, vk::Result::SUCCESS);
     for text in &mut texts {
         // SAFETY: the text came from `into_raw`, has more than four bytes before its end, and is used nowhere else.
         unsafe { text.write_bytes(b'?', 4) };
@@ -263,7 +262,7 @@ fn create_and_overwrite<'v>(vk: &'v Vk, messages: &Messages, reports: &Reports) 
         ptr::write_bytes(&mut info, 0xFF, 1);
     }
     std::hint::black_box((&report, &messenger, &application, &info, &names));
-    Instance::of_handle(vk, raw)
+    result.result().map(|()| Instance::of_handle(vk, raw))
 }
 
 /// DRV-283: the driver that is opened late gets the same create info as without the policy, once. The loader copies everything that the
@@ -281,7 +280,7 @@ fn drv_283_a_late_driver_gets_a_copy_of_the_create_info() {
         for policy in ["", "lazy"] {
             let outcome = scene.env("VK_LOADER_DRIVER_POLICY", policy).run(|vk| {
                 let (messages, reports) = (Messages::default(), Reports::default());
-                let instance = create_and_overwrite(vk, &messages, &reports);
+                let instance = create_and_overwrite(vk, &messages, &reports).expect("an instance");
                 let said = || messages.with("a new instance").len();
                 assert_eq!(
                     (calls(vk, "load"), said()),
@@ -300,5 +299,56 @@ fn drv_283_a_late_driver_gets_a_copy_of_the_create_info() {
             infos[0].contains("app=program") && infos[0].contains("pnext=[1000128004 1000011000]"),
             "{infos:?}"
         );
+    });
+}
+
+/// DRV-283, DRV-4: if any allocation for the copy of the create info is refused, or for the callbacks of a driver that is opened late, the
+/// call returns the error. No object of the driver and no memory is left.
+#[test]
+fn drv_283_each_allocation_for_callbacks_of_a_late_driver_refused() {
+    case(|scene| {
+        talking(scene);
+        scene.unset("VK_LOADER_DEBUG").limit(120);
+        let outcome = scene.run_unloaded(|scratch| {
+            let mut vk = scratch.load();
+            let heap = Heap::of(&vk);
+            let (messages, reports) = (Messages::default(), Reports::default());
+            for is_late in [false, true] {
+                let mut refused = 0;
+                for number in 1.. {
+                    let refuse = |is_now: bool| heap.refuse(Refusal::Only(if is_now { number } else { usize::MAX }));
+                    refuse(!is_late);
+                    let made = create_and_overwrite(&vk, &messages, &reports);
+                    let mut is_last = heap.count() < number;
+                    heap.refuse_none();
+                    let result = made.and_then(|instance| {
+                        instance.messenger(&messages);
+                        instance.report_callback(&reports);
+                        let device = instance.first();
+                        refuse(is_late);
+                        let result = instance.device_spec(device).create().map(drop);
+                        if is_late {
+                            is_last = heap.count() < number;
+                        }
+                        heap.refuse_none();
+                        assert_eq!(use_device(&instance), Ok(()), "{number}");
+                        result
+                    });
+                    assert!(matches!(result, Ok(()) | Err(OOM)), "{number}: {result:?}");
+                    refused += usize::from(result.is_err());
+                    for object in ["Instance", "DebugUtilsMessengerEXT", "DebugReportCallbackEXT"] {
+                        let [made, gone] = ["Create", "Destroy"].map(|verb| calls(&vk, &format!("vk{verb}{object}")));
+                        assert_eq!(made, gone, "{number}: {object}");
+                    }
+                    if is_last {
+                        break;
+                    }
+                }
+                assert!(refused > 4, "{refused}");
+            }
+            vk.unload();
+            assert_eq!(heap.live(), 0, "blocks are left");
+        });
+        outcome.ok();
     });
 }
