@@ -35,6 +35,13 @@ def listed(program, words):
     return [line.removesuffix(": test") for line in output.splitlines() if line.endswith(": test")]
 
 
+def is_needed(state, is_of_run):
+    """Returns True if a test in this state needs a row. A row of the run lists a test that must fail, which the test itself has checked."""
+    if state == "skipped":
+        return True
+    return state is not None if is_of_run else state != "used"
+
+
 def wrong(paths, lines, text, head):
     """Returns a message for each test that is left out without a row, and for each row that no test needs."""
     states = {}
@@ -51,7 +58,7 @@ def wrong(paths, lines, text, head):
             found.append(f"{path} (a row below [aside] lists it, but it ran with the condition)")
     for heads, name, _ in all_rows:
         about = [path for path in paths if is_of(name, path)]
-        needed = [path for path in about if states.get(path) == "skipped" or (states.get(path) == "used") == (head in heads)]
+        needed = [path for path in about if is_needed(states.get(path), head in heads)]
         if about and not needed and (head in heads or "aside" in heads):
             found.append(f"{name} (no test needs this row)")
     return found
