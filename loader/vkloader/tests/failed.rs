@@ -182,7 +182,7 @@ fn a_name_that_no_device_has_explains_a_program_that_finds_none() {
     machine.driver("good", "device one");
     let program = with_library(&machine, "libother.so.1");
     let wine = machine.path("wine64");
-    std::fs::copy(&program, &wine).expect("a file");
+    steady::copy_program(program.as_ref(), &wine, 0o755);
     let wine = wine.to_str().expect("plain");
     for (program, value, is_named) in [(wine, "RTX", true), (&program, "RTX", true), (wine, "on", false)] {
         machine.variable("DXVK_FILTER_DEVICE_NAME", value);

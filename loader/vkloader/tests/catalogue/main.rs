@@ -345,10 +345,9 @@ fn the_program_of_32_bits_does_the_same() {
     for folder in [&program, &other].map(|path| path.parent().expect("a folder")) {
         fs::create_dir_all(folder).expect("folders");
     }
-    fs::copy(env!("CARGO_BIN_EXE_vkloader"), &program).expect("a copy");
+    steady::copy_program(env!("CARGO_BIN_EXE_vkloader").as_ref(), &program, 0o755);
     let words = machine.path("words");
-    fs::write(&other, format!("#!/bin/sh\necho \"$@\" >>{}\n", words.display())).expect("a file");
-    fs::set_permissions(&other, fs::Permissions::from_mode(0o755)).expect("the owner may");
+    steady::write_script(&other, &format!("#!/bin/sh\necho \"$@\" >>{}\n", words.display()));
     let said = |words_of: &[&str]| {
         let like = command(&machine, words_of);
         let mut command = in_environment_of(&like, &program);

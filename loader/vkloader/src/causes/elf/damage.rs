@@ -144,7 +144,6 @@ pub(in crate::causes) fn blame(dropped: &mut Dropped, finding: String, remedy: &
 mod tests {
     use super::*;
     use std::sync::mpsc;
-    use std::time::Duration;
 
     #[test]
     fn a_pipe_in_the_place_of_a_library_is_not_opened() {
@@ -158,7 +157,7 @@ mod tests {
             let closed = closure::unreadable("libpipe.so", &pipe);
             sender.send((fault.map(|fault| fault.finding), closed))
         });
-        let (finding, closed) = receiver.recv_timeout(Duration::from_secs(20)).expect("an answer");
+        let (finding, closed) = receiver.recv_timeout(steady::HANG).expect("an answer");
         assert!(finding.is_some_and(|finding| finding.ends_with("libpipe.so is not a file")));
         assert_eq!(closed, None);
     }
