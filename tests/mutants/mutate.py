@@ -60,6 +60,6 @@ def scanned():
     """Returns the facts about each source file of the crates in the library, without test files."""
     paths = (path for crate in tree.crates() for path in (tree.SOURCE / crate.sources).rglob("*.rs"))
     files = sorted(name for name in (str(path.relative_to(tree.SOURCE)) for path in paths) if not CASES.search(name))
-    command = [tree.CARGO, "run", "--locked", "--quiet", "-p", "xtask", "--", "mutants", str(Path(tree.SOURCE).resolve()), *files]
+    command = [*cases.program("xtask"), "mutants", str(Path(tree.SOURCE).resolve()), *files]
     facts = json.loads(subprocess.run(command, cwd=cases.ROOT, stdout=subprocess.PIPE, check=True).stdout)
     return {file: Scanned(file, facts[file]) for file in files}

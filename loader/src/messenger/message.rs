@@ -273,6 +273,7 @@ mod tests {
             (1, INFO, 1),
             (2, WARNING, 1),
             (4, WARNING, 4),
+            (6, WARNING, 4),
             (8, ERROR, 1),
             (16, VERBOSE, 1),
             (12, ERROR | WARNING, 4),

@@ -48,7 +48,8 @@ const NO_STATEMENT: [&str; 11] = [
     "let ", "return", "break", "continue", "use ", "pub ", "const ", "static ", "type ", "else", "fn ",
 ];
 /// Calls that reserve space. No test can detect additional space for an element.
-const ROOM: [&str; 5] = [
+const ROOM: [&str; 6] = [
+    "copy_with_room(",
     ".try_room(",
     ".try_exact_room(",
     "try_with_capacity(",

@@ -236,6 +236,23 @@ mod tests {
     }
 
     #[test]
+    fn app_174_a_block_of_the_emergency_pool_grows_outside_of_the_pool() {
+        let (layout, larger) = (Layout::new::<[u64; 4]>(), Layout::new::<[u64; 8]>());
+        let block = EMERGENCY_POOL.take(layout);
+        // SAFETY: the block has this size, and no other code uses it.
+        unsafe { block.write_bytes(7, layout.size()) };
+        // SAFETY: the block is in the emergency pool and has this layout, and the new size is larger.
+        let grown = unsafe { grow(block, layout, larger.size()) };
+        assert!(!grown.is_null() && !EMERGENCY_POOL.holds(grown));
+        // SAFETY: `grow` succeeded, so the block has at least the size of the old layout.
+        let kept = unsafe { core::slice::from_raw_parts(grown, layout.size()) };
+        assert_eq!(kept, [7; 32]);
+        assert_eq!(EMERGENCY_POOL.state.load(Ordering::Relaxed), 0, "the block came back");
+        // SAFETY: `grow` took the block from the system's allocator, with this layout.
+        unsafe { CHeap.dealloc(grown, larger) };
+    }
+
+    #[test]
     fn app_174_blocks_aligned_beyond_the_emergency_pool_are_refused() {
         #[repr(align(64))]
         struct Wide;

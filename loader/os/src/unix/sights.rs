@@ -75,8 +75,14 @@ mod tests {
         link_target(&link, |target| seen.extend_from_slice(target));
         assert!(seen.ends_with(b"nowhere/at/all"));
         link_target(&scratch.file("file", b""), |_| panic!("no link"));
-        let long = scratch.link("long", &"x".repeat(LONGEST_TARGET));
+        // The targets have the path of the folder in front.
+        let rest = 256 - scratch.path("").len();
+        let long = scratch.link("long", &"x".repeat(rest));
         link_target(&long, |_| panic!("too long"));
+        let longest = scratch.link("longest", &"x".repeat(rest - 1));
+        let mut length = 0;
+        link_target(&longest, |target| length = target.len());
+        assert_eq!(length, 255);
         assert!(is_accessible(&scratch.path("file")) && !is_accessible(&scratch.path("none")));
         assert!(exists(&scratch.path("file")) && !exists(&scratch.path("none")) && !exists(&link));
     }
