@@ -58,8 +58,11 @@ impl State {
     }
 
     /// Reads the configuration again if it changed. If another process is writing the file at this time, the driver continues to use the
-    /// old text.
+    /// old text. With the flag `settled`, the driver reads the file only once.
     pub(crate) fn refresh(&mut self) {
+        if self.config.flag("settled") {
+            return;
+        }
         let seen = state_of(&self.path);
         if seen.is_some() && seen == self.seen {
             return;

@@ -1,6 +1,6 @@
 //! Machines for tests of catalogues, and functions that run commands on these machines.
 
-use crate::machine::{Machine, built, library};
+use crate::machine::{BRIEF, Machine, built, library};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -82,7 +82,7 @@ pub(crate) fn radeon(machine: &Machine, lines: &str) -> PathBuf {
     let library = machine.path("libraries/libvulkan_radeon.so");
     fs::copy(built("libmock_driver.so"), &library).expect("cargo built the mock driver");
     let journal = machine.path("journal");
-    let text = format!("ordinal 0\njournal {}\n{lines}\n", journal.display());
+    let text = format!("ordinal 0\n{BRIEF}journal {}\n{lines}\n", journal.display());
     machine.file("libraries/libvulkan_radeon.conf", text);
     machine.manifest("radeon", &library, "");
     library

@@ -2,7 +2,7 @@
 //! record.
 
 use super::asked::*;
-use super::machine::{Machine, built, library};
+use super::machine::{BRIEF, Machine, built, library};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -33,7 +33,7 @@ fn update(machine: &Machine) {
 /// Changes the driver's answers without changing its files.
 fn configure(machine: &Machine, lines: &str) {
     let journal = machine.path("journal");
-    let text = format!("ordinal 0\njournal {}\n{lines}\n", journal.display());
+    let text = format!("ordinal 0\n{BRIEF}journal {}\n{lines}\n", journal.display());
     machine.file("libraries/libvulkan_lvp.conf", text);
 }
 

@@ -12,6 +12,9 @@ use std::process::{Command, Output};
 
 pub(crate) use steady::skip;
 
+/// Lines that make the mock driver faster. An update of a catalogue sends a driver tens of thousands of queries. The driver then reads its
+/// configuration once in each process, and its journal has no lines about queries of physical devices.
+pub(crate) const BRIEF: &str = "flag settled\nflag brief\n";
 /// User ID of `nobody`.
 const NOBODY: u32 = 65534;
 
@@ -117,7 +120,7 @@ impl Machine {
         let journal = self.path("journal");
         self.file(
             &format!("libraries/libmock_{name}.conf"),
-            format!("ordinal 0\njournal {}\n{lines}\n", journal.display()),
+            format!("ordinal 0\n{BRIEF}journal {}\n{lines}\n", journal.display()),
         );
         self.manifest(name, &library, "")
     }
