@@ -13,7 +13,7 @@ use std::mem::MaybeUninit;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use vk_loader_service::limits::{CLIENTS, CLIENTS_OF_USER};
+use vk_loader_service::limits::{CLIENTS, CLIENTS_OF_USER, REQUESTS_A_SECOND};
 use wire::Operation;
 
 /// Upper bound on the service's peak memory in kilobytes, without libraries. The bound is a measured value with a margin for other
@@ -163,15 +163,14 @@ fn lsv_46_connections_above_the_rate_take_turns() {
         let mut flood = Flood::new(&socket, 20_000);
         let mut last = connections(&socket, 20_000, 1).remove(0);
         let mut other = connections(&socket, 20_001, 1).remove(0);
-        let begin = Instant::now();
         while !flood.is_delayed(&mut other) {
-            if begin.elapsed() > machine::HANG {
+            if flood.begin.elapsed() > machine::HANG {
                 return machine::skip("the machine is too slow to exceed the rate of requests");
             }
         }
         // Between two answers for the last connection, each connection of the flood gets about one answer. At first, the last connection has
         // waited for longest.
-        let cycle = flood.0.len();
+        let cycle = flood.clients.len();
         for turn in 0..5 {
             last.send(Operation::Features, "{}");
             let mut before = 0;
@@ -190,30 +189,49 @@ fn lsv_46_connections_above_the_rate_take_turns() {
 }
 
 /// Connections of one user that send a new request after each answer.
-struct Flood(Vec<Connection>);
+struct Flood {
+    clients: Vec<Connection>,
+    answers: usize,
+    begin: Instant,
+}
 
 impl Flood {
     fn new(socket: &Path, user: u32) -> Self {
-        let mut all = connections(socket, user, CLIENTS_OF_USER - 8);
-        all.iter_mut().for_each(|client| client.send(Operation::Features, "{}"));
-        Self(all)
+        let begin = Instant::now();
+        let mut clients = connections(socket, user, CLIENTS_OF_USER - 8);
+        clients
+            .iter_mut()
+            .for_each(|client| client.send(Operation::Features, "{}"));
+        Self {
+            clients,
+            answers: 0,
+            begin,
+        }
     }
 
-    /// Replaces the requests that were answered. Returns the number of answers.
+    /// Replaces the requests that were answered. Returns the number of answers. Fails if the service has answered more requests than the
+    /// rate allows.
     fn renew(&mut self) -> usize {
         let mut renewed = 0;
-        for client in self.0.iter_mut().filter(|client| !client.waits()) {
+        for client in self.clients.iter_mut().filter(|client| !client.waits()) {
             assert!(client.receive().is_some());
             client.send(Operation::Features, "{}");
             renewed += 1;
         }
+        self.answers += renewed;
+        let most = (1.0 + self.begin.elapsed().as_secs_f64()) * f64::from(REQUESTS_A_SECOND);
+        assert!(
+            self.answers <= most as usize + 1,
+            "{} answers of at most {most}",
+            self.answers
+        );
         renewed
     }
 
     /// Returns `true` if all requests are older than a request of another user that was answered. The service answers requests in the
     /// order in which they came, so it delays these.
     fn is_delayed(&mut self, other: &mut Connection) -> bool {
-        self.renew() == 0 && other.is_alive() && self.0.iter().all(Connection::waits)
+        self.renew() == 0 && other.is_alive() && self.clients.iter().all(Connection::waits)
     }
 }
 

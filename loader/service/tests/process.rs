@@ -7,6 +7,7 @@ use machine::{PROGRAM, case, eventually, library, manifest, printed, skip};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use serde_json::Value;
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use vk_loader_service::config;
@@ -91,9 +92,14 @@ fn lsv_46_programs_leave_the_service_its_share_of_the_processor() {
 #[test]
 fn lsv_64_the_log_holds_up_nobody() {
     case(|mut machine| {
-        for is_open in [true, false] {
-            let (log, end) = std::io::pipe().unwrap();
+        for (is_open, is_full) in [(true, false), (true, true), (false, false)] {
+            let (log, mut end) = std::io::pipe().unwrap();
             let log = is_open.then_some(log);
+            if is_full {
+                rustix::io::ioctl_fionbio(&end, true).unwrap();
+                while end.write_all(&[b'x'; 4096]).is_ok() {}
+                rustix::io::ioctl_fionbio(&end, false).unwrap();
+            }
             machine.start_with(|command| {
                 command.stderr(end);
             });
