@@ -28,9 +28,9 @@ pub struct Place {
     pub client: u64,
     /// The account of the client.
     pub account: Account,
-    /// The process that connected.
+    /// The process that connected; 0 if it is unknown.
     pub process: i32,
-    /// `true` if the client waits for an answer.
+    /// `true` if the client waits for an answer, or for the rate of its user's requests.
     pub is_waiting: bool,
     /// Time of the client's last packet.
     pub heard: Instant,
@@ -59,7 +59,7 @@ pub fn admission(places: &[Place], account: Account, process: i32) -> Admission 
     let is_own = |place: &&Place| place.account == account;
     let own_closed: Vec<_> = closed.iter().copied().filter(is_own).collect();
     let own_open: Vec<_> = open.iter().copied().filter(is_own).collect();
-    let is_to_blame = own_closed.iter().any(|place| place.process == process);
+    let is_to_blame = own_closed.iter().any(|place| process != 0 && place.process == process);
     let is_rejected = own_closed.len() >= UNREAD_OF_USER
         || own_closed.len() >= UNREAD_OF_USER / 2 && is_to_blame
         || closed.len() >= UNREAD && !own_closed.is_empty();
@@ -88,7 +88,14 @@ pub fn largest(places: &[Place]) -> Option<u64> {
 
 /// Returns the client of the process with the most connections that was silent for longest.
 fn most_silent(places: &[&Place]) -> Option<u64> {
-    let of_process = largest_group(places, |place| place.process);
+    let process = |place: &Place| {
+        if place.process == 0 {
+            Err(place.client)
+        } else {
+            Ok(place.process)
+        }
+    };
+    let of_process = largest_group(places, process);
     Some(of_process.into_iter().min_by_key(silence)?.client)
 }
 
@@ -105,9 +112,14 @@ fn largest_group<'a, G: Ord>(places: &[&'a Place], group: impl Fn(&Place) -> G) 
     largest.unwrap_or_default()
 }
 
-/// Returns a key by which clients that do not wait for an answer come first, and of these the ones that were silent for longest.
-fn silence(place: &&Place) -> (bool, Instant) {
-    (place.is_waiting, place.heard)
+/// Returns a key by which clients that do not wait come first, and of these the one that was silent for longest. Of the waiting clients, the
+/// one that would be served last comes first.
+fn silence(place: &&Place) -> (bool, Option<Instant>, Reverse<Option<Instant>>) {
+    if place.is_waiting {
+        (true, None, Reverse(Some(place.heard)))
+    } else {
+        (false, Some(place.heard), Reverse(None))
+    }
 }
 
 /// A limit on the number of events in a period. The events may happen all at once.
@@ -215,6 +227,14 @@ mod tests {
         full[1].is_waiting = true;
         full[2].heard = now + Duration::from_secs(60);
         assert_eq!(admission(&full, of(1000), 1), Admission::AfterClosing(3));
+        // If all wait, the one that would be served first stays.
+        let mut waiting = full.clone();
+        waiting.iter_mut().for_each(|place| place.is_waiting = true);
+        assert_eq!(admission(&waiting, of(1000), 1), Admission::AfterClosing(2));
+        // Processes that are unknown count as different ones.
+        let mut unknown = full.clone();
+        unknown[3..].iter_mut().for_each(|place| place.process = 0);
+        assert_eq!(admission(&unknown, of(1000), 0), Admission::AfterClosing(2));
         // A process with several connections makes room for the others, even if they were silent for longer.
         full[1..]
             .iter_mut()
@@ -242,6 +262,7 @@ mod tests {
             (1000, 2, half, 0, Admission::Free),
             (1000, 2, UNREAD_OF_USER - 1, 0, Admission::Free),
             (1000, 2, UNREAD_OF_USER, 0, Admission::Rejected),
+            (1000, 0, half, 0, Admission::Free),
             (1001, 1, UNREAD_OF_USER, UNREAD, Admission::Free),
             (1000, 2, 1, UNREAD - 1, Admission::Rejected),
             (1000, 2, 1, UNREAD - 2, Admission::Free),

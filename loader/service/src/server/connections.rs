@@ -81,7 +81,7 @@ impl Server {
             client: *number,
             account: client.account,
             process: client.process,
-            is_waiting: matches!(client.waits, Waits::ForAnswer(_)),
+            is_waiting: matches!(client.waits, Waits::ForAnswer(_) | Waits::ForRate),
             is_closed: client.waits == Waits::ForEnd,
             heard: client.heard,
         };
