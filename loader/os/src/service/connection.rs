@@ -219,7 +219,7 @@ mod tests {
     use core::sync::atomic::{AtomicI32, Ordering};
     use std::thread;
 
-    const LIMIT: Duration = Duration::from_secs(1);
+    const LIMIT: Duration = Duration::from_secs(3);
 
     /// The end of the connection that the signal handler writes to.
     static OTHER: AtomicI32 = AtomicI32::new(-1);
@@ -245,7 +245,7 @@ mod tests {
         let receiver = unsafe { libc::pthread_self() };
         thread::scope(|scope| {
             scope.spawn(move || {
-                thread::sleep(LIMIT / 4);
+                thread::sleep(LIMIT / 12);
                 // SAFETY: the thread exists, because it waits for this one at the end of the scope.
                 unsafe { libc::pthread_kill(receiver, libc::SIGUSR1) };
             });
