@@ -42,6 +42,7 @@ OF_CONTAINERS = 1 << 0 | 1 << 1 | 1 << 3 | 1 << 5 | 1 << 6 | 1 << 7
 FEWEST = 20
 # Constants of Linux.
 CLONE_NEWUSER, CLONE_NEWPID, PR_SET_PDEATHSIG, PR_SET_DUMPABLE, CAPABILITIES_VERSION = 0x1000_0000, 0x2000_0000, 1, 4, 0x2008_0522
+SO_PEERPIDFD = 77
 
 
 def packet(operation, payload=b"{}"):
@@ -181,6 +182,7 @@ class Attacker:
             return
         change = random.choice([
             lambda: os.fchmod(number, 0),
+            lambda: os.fchmod(number, 0o111),
             lambda: os.fchown(number, 20_001, 20_001),
             lambda: os.utime(number, (0, 0)),
             lambda: os.ftruncate(number, 0),
@@ -254,7 +256,12 @@ def enter_pid_namespace(begun):
 
 @functools.cache
 def allows_pid_namespaces():
-    """Returns `True` if root may create PID namespaces. A new process tries it."""
+    """Returns `True` if root may create PID namespaces, and the system shows them to a service (Linux 6.5). A new process tries it."""
+    ends = socket.socketpair(socket.AF_UNIX)
+    try:
+        os.close(ends[0].getsockopt(socket.SOL_SOCKET, SO_PEERPIDFD))
+    except OSError:
+        return False
     process = os.fork()
     if not process:
         with ending(OSError):

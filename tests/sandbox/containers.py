@@ -4,10 +4,12 @@ shows that the programs outside still get their drivers. Only the PID namespace 
 import contextlib
 import os
 import signal
+import time
 
-from attack import HONEST, Attacker, Honest, allows_pid_namespaces, as_user, become, die_with_parent, ending, enter_pid_namespace, open_to_all, rests
+from attack import ATTACKING, HONEST, LIBRARY, Attacker, Honest, allows_pid_namespaces, as_user, become, die_with_parent, ending
+from attack import enter_pid_namespace, open_to_all, rests
 from cases import HANG, Skip, expect, run
-from service import SECOND, Service
+from service import SECOND, Service, same
 
 
 def hoard(path, user, begun):
@@ -36,10 +38,63 @@ def hoard(path, user, begun):
                 signal.pause()
 
 
+def spoil(path, begun):
+    """Starts a process of root in a new PID namespace that connects as another user again and again, and makes the copies of the driver
+    useless as root. Keeps the copies. Then writes a byte to the descriptor `begun`. Returns the process ID."""
+    process = os.fork()
+    if process:
+        return process
+    with ending():
+        die_with_parent()
+        enter_pid_namespace(begun)
+        become(0)
+        die_with_parent()
+        attacker = Attacker(path)
+        for _ in range(20):
+            os.seteuid(ATTACKING[0])
+            connection = attacker.connect()
+            os.seteuid(0)
+            # The system forgets the signal when the user changes.
+            die_with_parent()
+            attacker.send(connection, LIBRARY)
+            number = attacker.receive(connection)
+            os.fchown(number, ATTACKING[0], -1)
+            os.fchmod(number, 0o111)
+            attacker.kept.append(number)
+            connection.close()
+            # The service replaces only some copies in a second.
+            time.sleep(0.2)
+        os.write(begun, b".")
+        signal.pause()
+
+
+def spoilt_copies():
+    """LSV-18: root in a container, which can take the ID of any user, does not spoil the copies of programs outside."""
+    if not allows_pid_namespaces():
+        raise Skip("the system does not allow PID namespaces, or does not show them")
+    service = Service("second")
+    with open_to_all() as place, contextlib.ExitStack() as stack:
+        service.socket = place / "run/service.sock"
+        stack.enter_context(service)
+        reading, begun = os.pipe()
+        process = spoil(service.socket, begun)
+        os.close(begun)
+        try:
+            expect(os.read(reading, 1) == b".", "the process in the namespace ended")
+            for user in HONEST:
+                with Honest(user, place, service.socket) as program:
+                    found = program.look()
+                    expect(same(found, [SECOND]), f"user {user} finds {found}\n{program.log.read_text()[-2000:]}")
+        finally:
+            os.close(reading)
+            os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
+
+
 def containers():
     """LSV-46: a container of a user, or of root, does not use up the limits for programs outside."""
     if not allows_pid_namespaces():
-        raise Skip("the system does not allow PID namespaces")
+        raise Skip("the system does not allow PID namespaces, or does not show them")
     service = Service("second")
     with open_to_all() as place, contextlib.ExitStack() as stack:
         service.socket = place / "run/service.sock"
@@ -61,4 +116,4 @@ def containers():
         rests(service)
 
 
-CASES = [("containers with the user ID of others", containers)]
+CASES = [("containers with the user ID of others", containers), ("copies that containers spoil", spoilt_copies)]

@@ -58,42 +58,57 @@ impl Accounts {
     }
 
     /// Returns the account of a user at the other end of a socket.
-    pub fn of(&self, user: u32, socket: &OwnedFd) -> Account {
-        Account {
+    ///
+    /// # Errors
+    /// The process at the other end has ended, or the system reported another error of the socket.
+    pub fn of(&self, user: u32, socket: &OwnedFd) -> io::Result<Account> {
+        Ok(Account {
             user: account_of(user),
-            is_elsewhere: self.is_elsewhere(socket),
-        }
+            is_elsewhere: self.is_elsewhere(socket)?,
+        })
     }
 
-    /// Returns `true` if the process at the other end of a socket is in another PID namespace, or has ended.
-    fn is_elsewhere(&self, socket: &OwnedFd) -> bool {
+    /// Returns `true` if the process at the other end of a socket is in another PID namespace.
+    fn is_elsewhere(&self, socket: &OwnedFd) -> io::Result<bool> {
+        let Some(folder) = &self.descriptors else {
+            return Ok(false);
+        };
         match nix::sys::socket::getsockopt(socket, PeerPidfd) {
-            Ok(process) => self.ids(&process).is_ok_and(|text| !has_one_id(&text)),
-            // Some versions of Linux do not return a descriptor for a process that has ended. Linux before 6.5 never returns one.
-            Err(error) => error == nix::Error::ESRCH || error == nix::Error::EINVAL,
+            // If the system does not show the IDs, the client cannot take the place of others in the namespace of this process.
+            Ok(process) => ids(folder, &process).map_or(Ok(true), |text| is_elsewhere(&text)),
+            // Linux before 6.5 returns no descriptor.
+            Err(nix::Error::ENOPROTOOPT) => Ok(false),
+            // Some later versions report an error for a process that has ended.
+            Err(error) => Err(error.into()),
         }
-    }
-
-    /// Returns the text about the descriptor of a process.
-    fn ids(&self, process: &OwnedFd) -> io::Result<String> {
-        let folder = self.descriptors.as_ref().ok_or(io::ErrorKind::NotFound)?;
-        let name = process.as_raw_fd().to_string();
-        let file = rustix::fs::openat(folder.as_fd(), name, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-        let mut text = String::new();
-        File::from(file).read_to_string(&mut text)?;
-        Ok(text)
     }
 }
 
-/// Returns `true` if a process has an ID in the PID namespace of this process, and is in no namespace below. The line `NSpid` of `text` has
-/// the process's ID in each of its namespaces. The first ID is 0 in place of an ID for a process outside, and -1 after the process has ended.
-fn has_one_id(text: &str) -> bool {
+/// Returns the text about the descriptor of a process. `folder` is the folder [`DESCRIPTORS`].
+fn ids(folder: &OwnedFd, process: &OwnedFd) -> io::Result<String> {
+    let name = process.as_raw_fd().to_string();
+    let file = rustix::fs::openat(folder.as_fd(), name, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+    let mut text = String::new();
+    File::from(file).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// Returns `true` if a process is in another PID namespace than this process. The line `NSpid` of `text` has the process's ID in the
+/// namespace of this process, and in each one below. The first ID is 0 for a process outside, and -1 after the process has ended.
+///
+/// # Errors
+/// The process has ended. A process could otherwise choose its account: it could connect in a copy that ends.
+fn is_elsewhere(text: &str) -> io::Result<bool> {
     let Some(ids) = text.lines().find_map(|line| line.strip_prefix("NSpid:")) else {
         // The system has no PID namespaces.
-        return true;
+        return Ok(false);
     };
     let mut ids = ids.split_whitespace().map(str::parse::<i32>);
-    matches!((ids.next(), ids.next()), (Some(Ok(1..)), None))
+    match (ids.next(), ids.next()) {
+        (Some(Ok(-1)), _) => Err(io::Error::other("its process has ended")),
+        (Some(Ok(1..)), None) => Ok(false),
+        _ => Ok(true),
+    }
 }
 
 /// Returns the first ID of the range that contains the user, or else the user's own ID.
@@ -138,16 +153,16 @@ mod tests {
 
     #[test]
     fn lsv_46_programs_in_other_namespaces_have_an_account_of_their_own() {
-        for (text, is_here) in [
-            ("pos:\t0\nPid:\t17\nNSpid:\t17\n", true),
-            ("pos:\t0\nPid:\t17\n", true),
-            ("NSpid:\t17\t1\n", false),
-            ("NSpid:\t17\t9\t1\n", false),
-            ("NSpid:\t0\n", false),
-            ("NSpid:\t-1\n", false),
-            ("NSpid:\n", false),
+        for (text, expected) in [
+            ("pos:\t0\nPid:\t17\nNSpid:\t17\n", Some(false)),
+            ("pos:\t0\nPid:\t17\n", Some(false)),
+            ("NSpid:\t17\t1\n", Some(true)),
+            ("NSpid:\t17\t9\t1\n", Some(true)),
+            ("NSpid:\t0\n", Some(true)),
+            ("NSpid:\t-1\n", None),
+            ("NSpid:\n", Some(true)),
         ] {
-            assert_eq!(has_one_id(text), is_here, "{text}");
+            assert_eq!(is_elsewhere(text).ok(), expected, "{text}");
         }
     }
 }

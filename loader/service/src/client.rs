@@ -3,7 +3,7 @@
 use crate::accounts::{Account, Accounts};
 use crate::drivers::Handed;
 use crate::library::Library;
-use crate::memory::{self, Text};
+use crate::memory::{self, Group, Text};
 use crate::protocol::Reply;
 use nix::sched::CloneFlags;
 use nix::sys::socket::sockopt::PeerCredentials;
@@ -43,11 +43,11 @@ pub enum Attachment {
 }
 
 impl Attachment {
-    fn descriptor(&self, user: u32) -> io::Result<Option<OwnedFd>> {
+    fn descriptor(&self, group: Group) -> io::Result<Option<OwnedFd>> {
         match self {
             Self::None => Ok(None),
-            Self::Library(handed) => handed.library.for_client(user == 0).map(Some),
-            Self::Shared(text) => text.for_client(user == 0).map(Some),
+            Self::Library(handed) => handed.library.for_client(group).map(Some),
+            Self::Shared(text) => text.for_client(group).map(Some),
             Self::Text(text) => memory::text_file(text).map(Some),
         }
     }
@@ -121,9 +121,10 @@ impl Client {
         // A process outside of this PID namespace has the process ID 0, which `UCred` of rustix cannot represent.
         let peer = nix::sys::socket::getsockopt(&socket, PeerCredentials).map_err(io::Error::from);
         let prepared = sockopt::set_socket_send_buffer_size(&socket, SEND_BUFFER).map_err(io::Error::from);
-        match peer.and_then(|peer| prepared.map(|()| peer)) {
-            Ok(peer) => Ok(Self {
-                account: accounts.of(peer.uid(), &socket),
+        let account = peer.and_then(|peer| Ok((peer, accounts.of(peer.uid(), &socket)?)));
+        match account.and_then(|peer| prepared.map(|()| peer)) {
+            Ok((peer, account)) => Ok(Self {
+                account,
                 socket,
                 user: peer.uid(),
                 process: peer.pid(),
@@ -194,7 +195,7 @@ impl Client {
         let sent = send(
             self.socket.as_fd(),
             &reply.packet(asked),
-            attachment.descriptor(self.user),
+            attachment.descriptor(Group::of(self.user, self.account.is_elsewhere)),
         );
         sent.or_else(|error| match (Errno::from_io_error(&error), attachment) {
             (Some(Errno::PIPE | Errno::CONNRESET), _) => Err(End::Reset),

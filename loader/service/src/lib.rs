@@ -8,7 +8,7 @@
 //! | [`reader`], [`worker`] | read packages on a thread |
 //! | [`client`], [`protocol`] | exchange packets with clients |
 //! | [`progress`], [`limits`] | decide when a client receives its answer, and which connection is closed for a new one |
-//! | [`accounts`] | finds the user to whom a client's user ID belongs |
+//! | [`accounts`] | finds the user, and the PID namespace, of a client |
 //! | [`inspect`], [`log`] | write the state and the log, which administrators read |
 //! | [`server`] | runs the loop that uses all other modules |
 //!

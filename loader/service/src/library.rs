@@ -1,7 +1,7 @@
 //! The files that the service sends to clients (LSV-30, LSV-34). A client receives a library as a sealed memory file or as the original
 //! file. Texts that are too long for a packet are also in sealed memory files.
 
-use crate::memory::{Copies, Memory, reopened, write_at};
+use crate::memory::{Copies, Group, Memory, reopened, write_at};
 use crate::package::{Fault, File, library_header};
 use elf::Header;
 use rustix::fd::OwnedFd;
@@ -94,18 +94,18 @@ impl Library {
     /// # Errors
     ///
     /// Returns the error that the system reported.
-    pub fn for_client(&self, is_root: bool) -> io::Result<OwnedFd> {
-        // Root could use the descriptor to reopen the file for writing, unless the file system is read-only.
+    pub fn for_client(&self, group: Group) -> io::Result<OwnedFd> {
+        // Root, also in a container, could use the descriptor to reopen the file for writing, unless the file system is read-only.
         if let Some(file) = &self.file
-            && (!is_root || is_read_only(file))
+            && (group == Group::Users || is_read_only(file))
         {
             return reopened(file);
         }
-        let copy = self.copies.for_client(is_root, |copy, to| {
+        let copy = self.copies.for_client(group, |copy, to| {
             let from = self.file.as_ref().or(copy).ok_or(Errno::NOENT)?;
             copy_bytes(from, to)
         });
-        copy.or_else(|_| self.copies.shared(is_root))
+        copy.or_else(|_| self.copies.shared(group))
     }
 }
 
@@ -219,16 +219,16 @@ mod tests {
     fn lsv_30_a_copy_can_be_read_and_nothing_else() {
         let bytes = [HEADER, &[7; 3 * PORTION]].concat();
         let library = with_file(&bytes, |file, _| Library::copy(&file, &Memory::default())).unwrap();
-        let descriptor = library.for_client(false).unwrap();
+        let descriptor = library.for_client(Group::Users).unwrap();
         assert_eq!(rustix::fs::fcntl_get_seals(&descriptor).unwrap() & SEALS, SEALS);
         assert_eq!(rustix::io::write(&descriptor, b"x"), Err(Errno::BADF));
         assert_eq!(library.size, bytes.len() as u64);
         assert_eq!(library.sha256, hexadecimal(&Sha256::digest(&bytes)));
         assert_eq!(contents(descriptor), bytes);
         // Each client's descriptor has its own file offset, which is at the start of the file.
-        assert_eq!(contents(library.for_client(false).unwrap()), bytes);
+        assert_eq!(contents(library.for_client(Group::Users).unwrap()), bytes);
         // A read-only file cannot be reopened for writing.
-        let copy = library.for_client(true).unwrap();
+        let copy = library.for_client(Group::Root).unwrap();
         let path = format!("/proc/self/fd/{}", copy.as_raw_fd());
         if let Ok(writable) = rustix::fs::open(path, OFlags::RDWR, Mode::empty()) {
             assert_eq!(rustix::io::write(&writable, b"x"), Err(Errno::PERM));
@@ -240,13 +240,13 @@ mod tests {
         let memory = Memory::default();
         let library = with_file(HEADER, |file, _| Library::copy(&file, &memory)).unwrap();
         let inode = |descriptor: &OwnedFd| rustix::fs::fstat(descriptor).unwrap().st_ino;
-        let [user, root] = [false, true].map(|is_root| library.for_client(is_root).unwrap());
+        let [user, root] = [Group::Users, Group::Root].map(|group| library.for_client(group).unwrap());
         assert_ne!(inode(&user), inode(&root));
         let mode = |descriptor: &OwnedFd| rustix::fs::fstat(descriptor).unwrap().st_mode;
         let before = mode(&root);
         rustix::fs::fchmod(&root, Mode::empty()).ok();
         rustix::fs::fchmod(&root, Mode::from_raw_mode(0o111)).unwrap();
-        let again = library.for_client(true).unwrap();
+        let again = library.for_client(Group::Root).unwrap();
         assert_eq!((inode(&again), mode(&again)), (inode(&root), before));
         drop(again);
         if !rustix::process::geteuid().is_root() {
@@ -254,7 +254,7 @@ mod tests {
             return;
         }
         rustix::fs::fchown(&root, Some(rustix::fs::Uid::from_raw(1)), None).unwrap();
-        let [other, renewed] = [false, true].map(|is_root| library.for_client(is_root).unwrap());
+        let [other, renewed] = [Group::Users, Group::Root].map(|group| library.for_client(group).unwrap());
         assert_eq!(inode(&user), inode(&other));
         assert_ne!(inode(&root), inode(&renewed));
         assert_eq!(contents(renewed), HEADER);

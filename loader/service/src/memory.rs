@@ -17,8 +17,8 @@ pub const SEALS: SealFlags = SealFlags::WRITE
     .union(SealFlags::SEAL);
 /// Upper bound on renewed copies per second. A renewed copy replaces a copy whose owner a client changed.
 const RENEWALS: u32 = 4;
-/// Upper bound on replaced copies that clients have open. At this bound, the service no longer replaces a copy whose owner a client
-/// changed.
+/// Upper bound on replaced copies that clients of a group have open. At this bound, the service no longer replaces a copy of the group whose
+/// owner a client changed.
 const MOST_LENT: usize = 8;
 /// Upper bound on the bytes of all memory files together (LSV-50).
 pub const MOST_MEMORY: u64 = 4 << 30;
@@ -31,7 +31,7 @@ pub struct Memory(Arc<Mutex<Used>>);
 struct Used {
     bytes: u64,
     /// Copies that the service has replaced, but that clients still have open.
-    lent: Vec<(u64, OwnedFd)>,
+    lent: Vec<(Group, u64, OwnedFd)>,
 }
 
 impl Memory {
@@ -56,7 +56,7 @@ impl Memory {
     fn used(&self) -> MutexGuard<'_, Used> {
         let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Used { bytes, lent } = &mut *used;
-        lent.retain(|(size, file)| {
+        lent.retain(|(_, size, file)| {
             let is_lent = is_lent(file);
             *bytes -= if is_lent { 0 } else { *size };
             is_lent
@@ -85,6 +85,8 @@ fn is_lent(file: &OwnedFd) -> bool {
 struct MemoryCopy {
     /// Read-only descriptor; `None` after the copy is dropped.
     file: Option<OwnedFd>,
+    /// The clients that receive the copy.
+    group: Group,
     /// User, group and permissions that the file must have.
     access: (u32, u32, u32),
     size: u64,
@@ -95,21 +97,49 @@ impl Drop for MemoryCopy {
     fn drop(&mut self) {
         let mut used = self.memory.used();
         match self.file.take().filter(is_lent) {
-            Some(file) => used.lent.push((self.size, file)),
+            Some(file) => used.lent.push((self.group, self.size, file)),
             None => used.bytes -= self.size,
         }
     }
 }
 
-/// Copies of the same bytes: one for ordinary users and one for root. The service makes each copy when a client first needs it.
+/// A group of clients that receive the same copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// Ordinary users in the PID namespace of this process.
+    Users,
+    /// Root in the PID namespace of this process.
+    Root,
+    /// Ordinary users in other PID namespaces. Root of a container can take the ID of an ordinary user, and is then in this group.
+    UsersElsewhere,
+    /// Root in other PID namespaces.
+    RootElsewhere,
+}
+
+impl Group {
+    /// Number of groups.
+    const COUNT: usize = 4;
+
+    /// Returns the group of a user's client.
+    pub fn of(user: u32, is_elsewhere: bool) -> Self {
+        match (user == 0, is_elsewhere) {
+            (false, false) => Self::Users,
+            (true, false) => Self::Root,
+            (false, true) => Self::UsersElsewhere,
+            (true, true) => Self::RootElsewhere,
+        }
+    }
+}
+
+/// Copies of the same bytes, one for each [`Group`]. The service makes each copy when a client first needs it.
 ///
 /// Nobody can write to a sealed copy. However, its owner and root, even root in a container, can change its permissions, so that no other
-/// process can open the copy. Therefore, programs of root and programs of other users receive different copies. The service restores the
-/// permissions of a copy, and replaces a copy whose owner a client changed.
+/// process can open the copy. Therefore, the groups receive different copies. The service restores the permissions of a copy, and replaces a
+/// copy whose owner a client changed. The limits on replaced copies apply to each group.
 #[derive(Debug)]
 pub struct Copies {
-    made: RefCell<[Option<MemoryCopy>; 2]>,
-    renewals: Cell<Rate>,
+    made: RefCell<[Option<MemoryCopy>; Group::COUNT]>,
+    renewals: Cell<[Rate; Group::COUNT]>,
     memory: Memory,
     size: u64,
     is_program: bool,
@@ -120,7 +150,7 @@ impl Copies {
     pub fn new(memory: &Memory, size: u64, is_program: bool) -> Self {
         Self {
             made: RefCell::default(),
-            renewals: Cell::new(Rate::new(RENEWALS, Duration::from_secs(1), Instant::now())),
+            renewals: Cell::new([Rate::new(RENEWALS, Duration::from_secs(1), Instant::now()); Group::COUNT]),
             memory: memory.clone(),
             size,
             is_program,
@@ -133,26 +163,26 @@ impl Copies {
     ///
     /// Memory ran out, the system allows no executable memory, or `fill` failed.
     pub fn make(&self, fill: impl FnOnce(&OwnedFd) -> Result<(), Fault>) -> Result<(), Fault> {
-        self.made.borrow_mut()[0] = Some(self.copy(fill)?);
+        self.made.borrow_mut()[Group::Users as usize] = Some(self.copy(Group::Users, fill)?);
         Ok(())
     }
 
     /// Returns a read-only descriptor for a client. The descriptor has a separate file offset. If there is no copy for the client's group
-    /// (root or others) yet, `fill` writes one. The first argument of `fill` is the other group's copy, if that exists.
+    /// yet, `fill` writes one. The first argument of `fill` is another group's copy, if there is one.
     ///
     /// # Errors
     /// Returns the error that the system reported.
     pub fn for_client(
         &self,
-        is_root: bool,
+        group: Group,
         fill: impl FnOnce(Option<&OwnedFd>, &OwnedFd) -> Result<(), Errno>,
     ) -> io::Result<OwnedFd> {
         let mut made = self.made.borrow_mut();
-        let which = usize::from(is_root);
+        let which = group as usize;
         let is_spoilt = made[which].as_ref().is_some_and(|copy| !copy.restore());
-        if made[which].is_none() || is_spoilt && self.may_renew() {
+        if made[which].is_none() || is_spoilt && self.may_renew(group) {
             let from = made.iter().flatten().find_map(|copy| copy.file.as_ref());
-            let copy = self.copy(|to| fill(from, to).map_err(failed));
+            let copy = self.copy(group, |to| fill(from, to).map_err(failed));
             made[which] = Some(copy.map_err(io::Error::other)?);
         }
         let file = made[which].as_ref().and_then(|copy| copy.file.as_ref());
@@ -165,25 +195,28 @@ impl Copies {
     ///
     /// # Errors
     /// Returns the error that the system reported.
-    pub fn shared(&self, is_root: bool) -> io::Result<OwnedFd> {
+    pub fn shared(&self, group: Group) -> io::Result<OwnedFd> {
         let made = self.made.borrow();
-        let copy = made[usize::from(is_root)].as_ref();
+        let copy = made[group as usize].as_ref();
         let file = copy.and_then(|copy| copy.file.as_ref());
         file.ok_or_else(|| io::Error::other("there is no copy"))?.try_clone()
     }
 
-    /// Returns `true` if the service may replace a changed copy now.
-    fn may_renew(&self) -> bool {
+    /// Returns `true` if the service may replace a changed copy of a group now.
+    fn may_renew(&self, group: Group) -> bool {
         let mut renewals = self.renewals.get();
-        let may_renew = renewals.admits(Instant::now()) && self.memory.used().lent.len() < MOST_LENT;
+        let used = self.memory.used();
+        let lent = used.lent.iter().filter(|(of, ..)| *of == group);
+        let may_renew = renewals[group as usize].admits(Instant::now()) && lent.count() < MOST_LENT;
         self.renewals.set(renewals);
         may_renew
     }
 
-    fn copy(&self, fill: impl FnOnce(&OwnedFd) -> Result<(), Fault>) -> Result<MemoryCopy, Fault> {
+    fn copy(&self, group: Group, fill: impl FnOnce(&OwnedFd) -> Result<(), Fault>) -> Result<MemoryCopy, Fault> {
         self.memory.take(self.size)?;
         let mut copy = MemoryCopy {
             file: None,
+            group,
             access: (0, 0, 0),
             size: self.size,
             memory: self.memory.clone(),
@@ -236,8 +269,8 @@ impl Text {
     /// # Errors
     ///
     /// Returns the error that the system reported.
-    pub fn for_client(&self, is_root: bool) -> io::Result<OwnedFd> {
-        let copy = self.copies.for_client(is_root, |_, to| write_at(to, &self.bytes, 0));
+    pub fn for_client(&self, group: Group) -> io::Result<OwnedFd> {
+        let copy = self.copies.for_client(group, |_, to| write_at(to, &self.bytes, 0));
         // If another client made the shared copy unusable, this client receives a separate file.
         copy.or_else(|_| text_file(&self.bytes))
     }
@@ -333,11 +366,11 @@ mod tests {
     fn lsv_34_a_text_is_sealed_too() {
         let memory = Memory::default();
         let text = Text::new(b"[]".into(), &memory);
-        for descriptor in [text_file(b"[]").unwrap(), text.for_client(false).unwrap()] {
+        for descriptor in [text_file(b"[]").unwrap(), text.for_client(Group::Users).unwrap()] {
             assert_eq!(rustix::fs::fcntl_get_seals(&descriptor).unwrap() & SEALS, SEALS);
             assert_eq!(contents(descriptor), b"[]");
         }
-        assert_eq!(contents(text.for_client(true).unwrap()), b"[]");
+        assert_eq!(contents(text.for_client(Group::Root).unwrap()), b"[]");
         assert_eq!(memory.bytes(), 4);
     }
 
@@ -345,7 +378,7 @@ mod tests {
     fn lsv_50_a_copy_counts_until_nobody_has_it() {
         let memory = Memory::default();
         let text = Text::new(b"[]".into(), &memory);
-        let [held, mapped] = [false, true].map(|is_root| text.for_client(is_root).unwrap());
+        let [held, mapped] = [Group::Users, Group::Root].map(|group| text.for_client(group).unwrap());
         drop(text);
         assert_eq!(memory.bytes(), 4);
         drop(held);
@@ -360,11 +393,11 @@ mod tests {
     fn lsv_18_copies_that_clients_spoil_and_hold_are_limited() {
         let memory = Memory::default();
         let text = Text::new(b"[]".into(), &memory);
-        let first = text.for_client(true).unwrap();
+        let first = text.for_client(Group::Root).unwrap();
         let inode = |descriptor: &OwnedFd| rustix::fs::fstat(descriptor).unwrap().st_ino;
         for _ in 0..2 * RENEWALS {
             rustix::fs::fchmod(&first, Mode::empty()).ok();
-            assert_eq!(inode(&text.for_client(true).unwrap()), inode(&first));
+            assert_eq!(inode(&text.for_client(Group::Root).unwrap()), inode(&first));
         }
         if !rustix::process::geteuid().is_root() {
             eprintln!("skipped in part: only root can give files away");
@@ -372,7 +405,7 @@ mod tests {
         }
         let mut held = Vec::new();
         for _ in 0..4 * MOST_LENT {
-            let copy = text.for_client(true).unwrap();
+            let copy = text.for_client(Group::Root).unwrap();
             rustix::fs::fchown(&copy, Some(rustix::fs::Uid::from_raw(1)), None).unwrap();
             rustix::fs::fchmod(&copy, Mode::empty()).unwrap();
             held.push(copy);
@@ -380,6 +413,6 @@ mod tests {
         let copies: std::collections::BTreeSet<_> = held.iter().map(inode).collect();
         assert!(copies.len() <= MOST_LENT + 1, "{}", copies.len());
         assert!(memory.bytes() <= 2 * (MOST_LENT as u64 + 1));
-        assert!(text.for_client(false).is_ok());
+        assert!(text.for_client(Group::Users).is_ok());
     }
 }

@@ -381,14 +381,14 @@ impl Server {
         if is_new {
             client.heard = now;
         }
-        let (user, waits) = (client.user, client.waits);
+        let (from, waits) = ((client.user, client.account), client.waits);
         let (asked, reply, attachment) = match packet {
             Ok(packet) => {
                 let until = match waits {
                     Waits::ForAnswer(until) => until,
                     _ => now + wire::HELD_BACK,
                 };
-                match self.answer(user, &packet, until, now) {
+                match self.answer(from, &packet, until, now) {
                     Some((reply, attachment)) => (packet.header, reply, attachment),
                     None => return Ok(Waits::ForAnswer(until)),
                 }

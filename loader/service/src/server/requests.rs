@@ -1,6 +1,7 @@
 //! Answers the requests of clients.
 
 use super::{List, Server};
+use crate::accounts::Account;
 use crate::client::Attachment;
 use crate::drivers::{Driver, Lookup};
 use crate::library::Library;
@@ -14,15 +15,17 @@ use tracing::debug;
 use wire::{DIGITS, Features, Listed, Packet, status};
 
 impl Server {
-    /// Returns the answer to a packet of a user. Returns `None` if the service must finish other work first, and may do so until `until`.
+    /// Returns the answer to a packet of a client with a user and an account. Returns `None` if the service must finish other work first, and
+    /// may do so until `until`.
     pub(super) fn answer(
         &mut self,
-        user: u32,
+        client: (u32, Account),
         packet: &Packet<'_>,
         until: Instant,
         now: Instant,
     ) -> Option<(Reply, Attachment)> {
         let only = |status| Some((Reply::status(status), Attachment::None));
+        let (user, account) = client;
         let request = Request::read(packet);
         debug!("user {user}: {request:?}");
         let request = match request {
@@ -34,7 +37,9 @@ impl Server {
             Progress::Late => return only(status::TIMEOUT),
             Progress::Finished => {}
         }
-        let (status, may_inspect) = (status::OK, user == 0 || user == self.user);
+        // Root in a container can take the ID of the service's user.
+        let is_own = user == self.user && !account.is_elsewhere;
+        let (status, may_inspect) = (status::OK, user == 0 || is_own);
         match request {
             Request::Features => {
                 let features = Features::GET | Features::DEVICES | Features::MANIFESTS;
