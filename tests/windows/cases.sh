@@ -57,16 +57,17 @@ if [ -n "$lacking" ]; then
     exit 0
 fi
 
-# Makes a tree of links to the source of the standard library in $WINDOWS/library, without the functions for AVX-512, which take a quarter
-# of the time of `core`. No crate here uses these functions. The two changed files keep their times, so cargo does not compile `core`
-# again.
+# Makes a tree of links to the source of the standard library in $OUT/library, without the functions for AVX-512, which take a quarter of the
+# time of `core`. No crate here uses these functions. If the source has other lines between these functions, they stay. The two changed
+# files keep their times, so cargo does not compile `core` again.
 without_avx512() {
-    local tree=$WINDOWS/library file
+    local tree=$OUT/library file range='/^mod avx512/,/^pub use /'
     rm -rf "$tree"
     cp --recursive --symbolic-link "$SOURCE" "$tree"
     for file in x86/mod.rs x86_64/mod.rs; do
         file=stdarch/crates/core_arch/src/$file
-        sed --in-place '/^mod avx512/,/^pub use /d' "$tree/$file"
+        [ -z "$(sed --quiet "$range { /avx512/! { /./ p } }" "$SOURCE/$file")" ] || continue
+        sed --in-place "$range d" "$tree/$file"
         touch --reference="$SOURCE/$file" "$tree/$file"
     done
 }
@@ -77,7 +78,7 @@ without_avx512() {
 of_debian() {
     local folder=$1 word=$2
     shift 2
-    PATH=/usr/bin:$PATH RUSTC_BOOTSTRAP=1 __CARGO_TESTS_ONLY_SRC_ROOT=$WINDOWS/library \
+    PATH=/usr/bin:$PATH RUSTC_BOOTSTRAP=1 __CARGO_TESTS_ONLY_SRC_ROOT=$OUT/library \
         CARGO_PROFILE_DEV_DEBUG=0 CARGO_TARGET_DIR=$WINDOWS/$folder \
         CARGO_TARGET_I686_PC_WINDOWS_GNU_RUSTFLAGS=-Lnative=$OUT cargo "$word" --locked --quiet \
         -Zbuild-std-features=panic-unwind --config "profile.dev.package.mock-driver.opt-level=0" \
@@ -239,7 +240,12 @@ case $MODE in
 quick) triples=(i686-pc-windows-msvc) ;;
 i686) root32 ;;
 esac
-trap end_of_wine EXIT
+# Ends the servers of Wine, and waits for the check, which a failed build leaves running.
+ended() {
+    [ -z "${CHECKS:-}" ] || wait "$CHECKS" || true
+    end_of_wine
+}
+trap ended EXIT
 without_avx512
 if [ ${#triples[@]} -gt 0 ]; then
     compiles "${triples[@]}" >"$WINDOWS/checks.log" 2>&1 &
