@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 /// Upper bound on the ancestor processes that are examined.
 const MOST: usize = 32;
 
+/// ID of the first process of a system or container.
+const FIRST: u32 = 1;
+
 /// Files that set variables for sessions, relative to the root.
 const FILES: [&str; 10] = [
     "etc/environment",
@@ -27,15 +30,17 @@ const FOLDERS: [&str; 4] = [
     "etc/systemd/user.conf.d",
 ];
 /// Files that set variables for a user, relative to the home folder.
-const OWN_FILES: [&str; 18] = [
+const OWN_FILES: [&str; 20] = [
     ".pam_environment",
     ".profile",
     ".bash_profile",
     ".bash_login",
     ".bashrc",
+    ".bash_aliases",
     ".zshenv",
     ".zprofile",
     ".zshrc",
+    ".zlogin",
     ".config/fish/config.fish",
     ".xprofile",
     ".xsessionrc",
@@ -78,7 +83,11 @@ pub(super) fn of(name: &str) -> Vec<String> {
 fn process(proc: &Path, own: u32, name: &str) -> Option<String> {
     let mut holder = own;
     for _ in 0..MOST {
-        let parent = parent(proc, holder).filter(|&parent| parent != 0)?;
+        let Some(parent) = parent(proc, holder).filter(|&parent| parent != 0) else {
+            // The first process of a system has the variables of the kernel's command line, and the first one of a container those of its image.
+            return (holder == FIRST && holder != own && has(proc, holder, name)?)
+                .then(|| "set when the container or session was started, for example by ENV in its image".into());
+        };
         if !has(proc, parent, name)? {
             let called = fs::read_to_string(proc.join(parent.to_string()).join("comm")).unwrap_or_default();
             return Some(format!(
@@ -168,6 +177,14 @@ mod tests {
         let words = process(root.path(), 40, "VK_X").expect("it was set");
         assert!(words.starts_with("set by process 20 (shell20)"), "{words}");
         assert_eq!(process(root.path(), 10, "VK_X"), None);
+        for (process, parent) in [(5, 1), (1, 0)] {
+            let folder = root.path().join(process.to_string());
+            fs::create_dir(&folder).expect("a folder");
+            fs::write(folder.join("status"), format!("Name:\tx\nPPid:\t{parent}\n")).expect("a file");
+            fs::write(folder.join("environ"), "VK_X=2\0").expect("a file");
+        }
+        let words = process(root.path(), 5, "VK_X").expect("it was set");
+        assert!(words.contains("by ENV in its image"), "{words}");
     }
 
     #[test]
