@@ -69,7 +69,8 @@ impl<'a> Walk<'a> {
     /// Returns the registers of a function's caller. Tries the unwind tables first, then the frame pointer, then a search for a return
     /// address.
     fn caller(&mut self, registers: &Registers, at: u64, is_innermost: bool) -> Option<Registers> {
-        let found = match self.maps.base(at) {
+        let base = self.maps.base(at);
+        let found = match base {
             Some(base) => self.tables.caller(self.memory, base, at, registers),
             None => Caller::Unknown,
         };
@@ -83,8 +84,9 @@ impl<'a> Walk<'a> {
             }
             Caller::Unknown => {}
         }
-        // A jump to an invalid address may have been a call. In that case, the stack or the link register contains the return address.
-        let is_lost = is_innermost && !self.maps.is_code(registers.pc);
+        // A jump to an invalid address, or to code that a process generated, may have been a call. In that case, the stack or the link
+        // register contains the return address.
+        let is_lost = is_innermost && (base.is_none() || !self.maps.is_code(registers.pc));
         is_lost
             .then(|| self.after_call(registers))
             .flatten()

@@ -144,6 +144,11 @@ pub(crate) fn is_opening(records: &[Record]) -> bool {
         .is_some_and(|step| step.step == "open" && step.runs().is_some())
 }
 
+/// Returns the library of a driver or layer that was running when the process ended.
+pub(super) fn running<'a>(records: &[&'a Record]) -> Option<&'a str> {
+    unfinished(records).last().and_then(|step| step.runs())
+}
+
 /// Returns the steps without an end, outermost first, for the thread with the most steps without an end.
 fn unfinished<'a>(records: &[&'a Record]) -> Vec<&'a Step> {
     let mut open: HashMap<&str, Vec<&Step>> = HashMap::new();

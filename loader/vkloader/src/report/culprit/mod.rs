@@ -126,7 +126,9 @@ pub(super) fn judged(finished: &Finished) -> Option<Crashed> {
         })
     };
     if let Some(crash) = own.or_else(other) {
-        return Some(judge(crash, records));
+        let mut judged = judge(crash, records);
+        judged.forget_probe(std::env::current_exe().ok().as_deref());
+        return Some(judged);
     }
     match (finished.ending, finished.unsupervised) {
         (Ending::Signal(signal), Some(why)) if crate::crash::is_fault(signal) => Some(Crashed {
@@ -198,6 +200,8 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
     let decides = |owner: &Owner| matches!(owner, Owner::Part(_) | Owner::Program);
     let place = owners.iter().position(decides);
     let culprit = place.map(|place| &owners[place]).cloned().or_else(|| brought(&owners));
+    let unlisted = of_generated_code(crash, &owners, records, &parts).or_else(|| at_exit(&owners));
+    let culprit = unlisted.or(culprit);
     match culprit {
         Some(Owner::Part(part)) => crashed.blame(&parts.parts[part], records),
         Some(Owner::Program) => {
@@ -219,6 +223,26 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
         _ => crash.executable.clone().unwrap_or_default(),
     });
     crashed
+}
+
+/// Returns the driver or layer that is the only one to need the innermost library on the stack, if the C library called this library. The C
+/// library does so when the process exits.
+fn at_exit(owners: &[Owner]) -> Option<Owner> {
+    let mut rest = owners.iter().skip_while(|owner| **owner == Owner::Common);
+    let first = rest.next().filter(|owner| matches!(owner, Owner::Brought(_)))?;
+    let caller = rest.find(|owner| *owner != first);
+    brought(std::slice::from_ref(first)).filter(|_| caller == Some(&Owner::Common))
+}
+
+/// Returns the driver or layer that the loader called if code without a file crashed, and the loader's function is the first known one on the
+/// stack. A driver generates such code, for example for shaders, and the stack does not show its caller.
+fn of_generated_code(crash: &Crash, owners: &[Owner], records: &[Record], parts: &Parts) -> Option<Owner> {
+    let loader = owners.iter().position(|owner| *owner == Owner::Loader)?;
+    let inner = &crash.frames[..loader];
+    let is_generated = !inner.is_empty() && inner.iter().all(|frame| frame.file.is_none() && frame.is_mapped);
+    let own = records.iter().filter(|record| record.process == crash.process);
+    let library = ended::running(&own.collect::<Vec<_>>()).filter(|_| is_generated)?;
+    Some(parts.owner(Some(library))).filter(|owner| matches!(owner, Owner::Part(_)))
 }
 
 /// Returns the driver or layer that is the only one to need a library on the stack. The driver or layer is the culprit if that library
@@ -267,6 +291,15 @@ impl Crashed {
                 .and_then(|path| switch::own(Path::new(path), &part.name));
         } else {
             self.switch = driver_switch(&part.library, &records.iter().collect::<Vec<_>>())
+        }
+    }
+
+    /// Makes the culprit unknown if it is `own`, the file of this program, whose probe takes the place of a program. The last call in the
+    /// trace then explains the crash, for example by a driver that closes the files of the process.
+    fn forget_probe(&mut self, own: Option<&Path>) {
+        if self.culprit == Who::Program && self.executable.as_deref().map(Path::new) == own {
+            (self.culprit, self.library) = (Who::Unknown, None);
+            self.name.clear();
         }
     }
 
@@ -402,5 +435,48 @@ impl Crashed {
             format!(", or {}={} PROGRAM", own.variable, word(&own.value))
         });
         Some(ended::without(library, &switch.variable, &switch.value) + &own)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_of_a_driver_is_not_blamed_on_the_program_at_exit() {
+        let (brought, common, program) = (Owner::Brought(vec![4]), Owner::Common, Owner::Program);
+        for (owners, expected) in [
+            (
+                vec![brought.clone(), common.clone(), program.clone()],
+                Some(Owner::Part(4)),
+            ),
+            (
+                vec![common.clone(), brought.clone(), common.clone(), program.clone()],
+                Some(Owner::Part(4)),
+            ),
+            (vec![brought.clone(), program.clone()], None),
+            (vec![brought, Owner::Part(2), program.clone()], None),
+            (vec![Owner::Brought(vec![1, 2]), common.clone(), program.clone()], None),
+            (vec![common, program], None),
+        ] {
+            assert_eq!(at_exit(&owners), expected, "{owners:?}");
+        }
+    }
+
+    /// A user cannot examine the probe, so that the report names the call of a driver in which the probe ended.
+    #[test]
+    fn the_probe_is_not_a_program_to_examine() {
+        let own = Path::new("/usr/bin/vkloader");
+        for (executable, culprit) in [(own, Who::Unknown), (Path::new("/usr/bin/game"), Who::Program)] {
+            let mut crashed = Crashed {
+                culprit: Who::Program,
+                name: executable.display().to_string(),
+                executable: Some(executable.display().to_string()),
+                ..Crashed::default()
+            };
+            crashed.forget_probe(Some(own));
+            assert_eq!(crashed.culprit, culprit);
+            assert_eq!(crashed.name.is_empty(), culprit == Who::Unknown);
+        }
     }
 }

@@ -79,6 +79,11 @@ impl Part {
         }
     }
 
+    /// Returns `true` if this part has a file name instead of a path, and `other` has the same file name.
+    fn is_named_like(&self, other: &Self) -> bool {
+        self.real.components().count() == 1 && self.real.file_name() == other.real.file_name()
+    }
+
     fn needs(&self) -> &HashSet<PathBuf> {
         self.needs.get_or_init(|| needs(&self.real))
     }
@@ -127,9 +132,14 @@ impl Parts {
         parts
     }
 
+    /// Adds a part that is not yet known. A trace may name the same library first by its file name and later by its path.
     fn add(&mut self, part: Part) {
-        if !self.parts.iter().any(|known| known.real == part.real) {
-            self.parts.push(part);
+        let is_same =
+            |known: &&mut Part| known.real == part.real || known.is_named_like(&part) || part.is_named_like(known);
+        match self.parts.iter_mut().find(is_same) {
+            Some(known) if part.real.is_absolute() => known.real = part.real,
+            Some(_) => {}
+            None => self.parts.push(part),
         }
     }
 
@@ -214,4 +224,34 @@ fn needs(file: &Path) -> HashSet<PathBuf> {
 
 fn real(path: &str) -> PathBuf {
     std::fs::canonicalize(path).unwrap_or_else(|_| path.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_with_and_without_a_path_is_one_part() {
+        let mut parts = Parts {
+            parts: Vec::new(),
+            loaders: Vec::new(),
+            program: PathBuf::from("/usr/bin/game"),
+            needs: OnceCell::new(),
+        };
+        for library in [
+            "libGLX_nvidia.so.0",
+            "/nowhere/libGLX_nvidia.so.0",
+            "libGLX_nvidia.so.0",
+            "/other/libvulkan_radeon.so",
+        ] {
+            parts.add(Part::new(false, library, library, None));
+        }
+        let libraries: Vec<_> = parts.parts.iter().map(|part| part.real.to_str()).collect();
+        assert_eq!(
+            libraries,
+            [Some("/nowhere/libGLX_nvidia.so.0"), Some("/other/libvulkan_radeon.so")]
+        );
+        let compiler = Some("/nowhere/libnvidia-glvkspirv.so.1");
+        assert_eq!(parts.owner(compiler), Owner::Brought(vec![0]));
+    }
 }
