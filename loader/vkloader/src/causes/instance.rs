@@ -128,7 +128,7 @@ fn refused(report: &Report, records: &[&Record]) -> Option<Dropped> {
         _ => None,
     });
     let Some(last) = results.next_back() else {
-        return Some(codes::PROGRAM_NO_INSTANCE.about("the program"));
+        return Some(without_instance(report, records));
     };
     let code = last?;
     let row = match code {
@@ -155,6 +155,26 @@ fn refused(report: &Report, records: &[&Record]) -> Option<Dropped> {
         .findings
         .extend(report.errors.iter().map(|error| format!("the log says: {error}")));
     Some(found)
+}
+
+/// Returns the finding about a program that created no instance. The program may have read the list of instance extensions before, for which
+/// the library opens drivers. Without a driver, the list lacks the extensions for windows.
+fn without_instance(report: &Report, records: &[&Record]) -> Dropped {
+    let mut found = codes::PROGRAM_NO_INSTANCE.about("the program");
+    if report.searched.is_empty() {
+        return found;
+    }
+    found.reason = "The program read the list of instance extensions, but never created an instance.".into();
+    // A driver is not opened if the driver catalogue answers for it.
+    let is_answered = |record: &&Record| matches!(&record.event, Event::Catalogue(one) if one.used != "none");
+    let has_driver = report.kept.iter().any(|name| name.contains(".so"));
+    if !has_driver && !records.iter().any(is_answered) {
+        found
+            .findings
+            .push("no driver could be opened, so that the list lacks the extensions for windows".into());
+        found.rank = rank::CONSEQUENCE;
+    }
+    found
 }
 
 /// Name of a link to the loader. Only packages for developers contain this link.
@@ -237,6 +257,10 @@ fn name_extension(found: &mut Dropped, report: &Report) {
     if let Some((first, has)) = left_out.first() {
         found.advice = format!("{} {has}. {}", first.name, first.advice);
         found.variable.clone_from(&first.variable);
+    } else if let Some(install) = layer_with(name).and_then(to_install) {
+        found.advice = format!(
+            "Only a layer has this extension. {install}; or start the program without the option that asks for it."
+        );
     } else if !is_known {
         found.advice = OF_UNKNOWN.into();
     }
@@ -250,6 +274,18 @@ fn name_extension(found: &mut Dropped, report: &Report) {
         let words = format!("drivers without it: {}", drivers.join(", "));
         found.findings.push(words);
     }
+}
+
+/// Returns the layer that has an instance extension which no driver has.
+fn layer_with(extension: &str) -> Option<&'static str> {
+    const OF_VALIDATION: [&str; 3] = [
+        "VK_EXT_validation_features",
+        "VK_EXT_validation_flags",
+        "VK_EXT_layer_settings",
+    ];
+    OF_VALIDATION
+        .contains(&extension)
+        .then_some("VK_LAYER_KHRONOS_validation")
 }
 
 /// Returns findings, each with the phrase that the report uses. The findings are about layers that have an instance extension, and about

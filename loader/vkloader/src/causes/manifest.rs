@@ -9,6 +9,11 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
+/// Folder of links that Debian's alternatives make.
+const ALTERNATIVES: &str = "/etc/alternatives/";
+/// Remedy for a link of Debian's alternatives that leads to no file.
+const OF_ALTERNATIVES: &str = "reinstall the package of the driver, which sets the alternatives of the system";
+
 /// Adds the fault of the file to the finding about a manifest. `home` is the value of `HOME`.
 pub(super) fn explain(dropped: &mut Dropped, home: &str) {
     let path = dropped.file.clone().unwrap_or_else(|| dropped.name.clone());
@@ -36,10 +41,10 @@ pub(super) fn explain(dropped: &mut Dropped, home: &str) {
                 dropped
                     .findings
                     .insert(0, format!("{path} is a link to {target}, which is not there"));
-                dropped.advice = format!(
-                    "Remove the link (rm {}), or install the package that has {target}.",
-                    word(&path)
-                );
+                let is_choice = target.to_string().starts_with(ALTERNATIVES);
+                let other = format!("install the package that has {target}");
+                let install = if is_choice { OF_ALTERNATIVES.into() } else { other };
+                dropped.advice = format!("Remove the link (rm {}), or {install}.", word(&path));
             }
         }
         "file.not-opened" => {

@@ -20,6 +20,7 @@ mod symbols;
 mod unsearched;
 pub(crate) mod words;
 
+pub(crate) use hardware::for_cards;
 pub(crate) use limits::Limits;
 pub(crate) use linker::worth_watching;
 pub(crate) use manifest::is_odd as is_odd_manifest;
@@ -69,6 +70,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
         }
     }
     already_used(report);
+    report.forget_refusals();
     multiarch::forget(report);
     let is_replaced = variables(&records).any(|(name, _)| overriding::REPLACING.contains(&name));
     hardware::find(report, is_replaced);
@@ -86,8 +88,17 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     for dropped in &mut report.dropped {
         limits::explain(dropped, &report.limits);
     }
+    follow_from_devices(report);
     report.dropped.sort_by_key(|dropped| dropped.rank);
     advise_on_hardware(report);
+}
+
+/// Ranks the finding that a program ended with a failure after all causes if no device can be used, because the failure follows from that.
+fn follow_from_devices(report: &mut Report) {
+    let is_usable = report.is_usable();
+    let is_it = |one: &&mut Dropped| one.code == codes::PROGRAM_FAILED.name && !is_usable;
+    let found = report.dropped.iter_mut().filter(is_it);
+    found.for_each(|one| one.rank = rank::CONSEQUENCE + 1);
 }
 
 /// Copies the remedy of a finding about hardware to the first finding, because users follow the first remedy. Does so if only software
@@ -149,12 +160,21 @@ fn already_used(report: &mut Report) {
     }
 }
 
+/// Variables that the dynamic linker reads. A remedy says to take a library or folder out of one of them.
+const OF_LINKER: [&str; 2] = ["LD_LIBRARY_PATH", "LD_PRELOAD"];
+
 /// Adds the origins of the variables that cause the findings.
 fn origins(report: &mut Report) {
     let mut known: Vec<(String, Vec<String>)> = Vec::new();
     let is_flatpak = report.surroundings.iter().any(|word| word == "flatpak");
     for dropped in report.dropped.iter_mut().filter(|dropped| dropped.rank < rank::ASIDE) {
-        let Some(name) = dropped.variable.clone() else { continue };
+        let named = OF_LINKER
+            .iter()
+            .find(|name| dropped.advice.contains(&format!(" out of {name}")));
+        let of_linker = || named.map(|name| (*name).into());
+        let Some(name) = dropped.variable.clone().or_else(of_linker) else {
+            continue;
+        };
         if report.variables.has(&name) {
             dropped.findings.push(format!(
                 "{name}: set by the program or a script that starts it, not by the shell of vkloader"

@@ -31,7 +31,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
         found.push(replaced(report, name, value, silent));
         multiarch::blame_variable(report, name, silent);
     } else if !report.is_usable()
-        && report.ended.is_none()
+        && !has_crashed(report)
         && searched(records).next().is_some()
         && !has_manifests(records)
     {
@@ -74,6 +74,13 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
         is_new
     });
     report.dropped.append(&mut found);
+}
+
+/// Returns `true` if the program ended before it could use a device. A program without a device often ends with a status that means failure;
+/// such an end follows from the missing device.
+fn has_crashed(report: &Report) -> bool {
+    let is_failure = |one: &Dropped| one.code == codes::PROGRAM_FAILED.name;
+    report.ended.is_some() && !report.dropped.iter().any(is_failure)
 }
 
 /// Returns the finding that the search found no manifest.
@@ -279,7 +286,7 @@ fn none_has_device(report: &Report) -> Option<Dropped> {
     let findings: Vec<String> = reasons
         .map(|driver| format!("{}: {}", driver.name, driver.reason))
         .collect();
-    let is_all = report.devices.is_empty() && report.hidden.is_empty() && report.ended.is_none();
+    let is_all = report.devices.is_empty() && report.hidden.is_empty() && !has_crashed(report);
     // A broken driver explains a failure better than drivers that found no hardware.
     let is_broken =
         |dropped: &Dropped| dropped.subject.starts_with("driver") && (rank::BROKEN..=OTHER).contains(&dropped.rank);
@@ -295,19 +302,6 @@ fn none_has_device(report: &Report) -> Option<Dropped> {
         ..found
     })
 }
-
-/// Remedies for sandboxes that have their own drivers.
-const IN_SANDBOX: [(&str, &str); 2] = [
-    (
-        "flatpak",
-        "Install the drivers of the runtime: flatpak update, and flatpak install org.freedesktop.Platform.GL.default; for NVIDIA, the \
-         extension org.freedesktop.Platform.GL.nvidia of the version that the host has.",
-    ),
-    (
-        "snap",
-        "Connect the snap that contains drivers, such as mesa-core22: snap connections NAME shows the plugs of graphics.",
-    ),
-];
 
 fn nothing_installed(records: &[&Record], report: &Report) -> Dropped {
     let mut findings: Vec<String> = Vec::new();
@@ -327,7 +321,7 @@ fn nothing_installed(records: &[&Record], report: &Report) -> Dropped {
         seen.push(one.finding.clone());
         is_new
     });
-    let in_sandbox = IN_SANDBOX
+    let in_sandbox = unsearched::IN_SANDBOX
         .iter()
         .find(|(sandbox, _)| report.surroundings.iter().any(|word| word == sandbox));
     found.names_file = !unsearched.is_empty();

@@ -33,6 +33,8 @@ const PACKAGES: [(&str, [&str; 3]); 26] = [
     ("libzstd.so.1", ["libzstd1", "libzstd", "zstd"]),
 ];
 
+/// Beginning of the remedy for missing libraries.
+pub(super) const INSTALL: &str = "Install the packages that bring";
 /// Beginning of the names of libraries whose package names contain the version, for example `libLLVM-15.so.1` and `libLLVM.so.18.1`.
 const LLVM: &str = "libLLVM";
 /// Beginning of the names of NVIDIA's libraries, which must all have the same version.
@@ -60,7 +62,7 @@ fn packages(library: &str) -> Option<[String; 3]> {
 
 /// Returns a sentence with the packages that contain the libraries in `libraries`.
 pub(super) fn install(libraries: &[&str]) -> String {
-    let mut advice = format!("Install the packages that bring {}", libraries.join(", "));
+    let mut advice = format!("{INSTALL} {}", libraries.join(", "));
     let known: Vec<[String; 3]> = libraries.iter().filter_map(|library| packages(library)).collect();
     if !known.is_empty() {
         let of = |system: usize| {

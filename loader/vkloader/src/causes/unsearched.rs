@@ -22,6 +22,20 @@ const ENDING: &str = ".json";
 pub(super) const ON_NIXOS: &str = "Install the drivers through the configuration of the system: hardware.graphics.enable = true; (before NixOS 24.11 \
     hardware.opengl.enable = true;), then: nixos-rebuild switch";
 
+/// Remedies for sandboxes that have their own drivers.
+pub(super) const IN_SANDBOX: [(&str, &str); 2] = [
+    (
+        "flatpak",
+        "Install the drivers of the runtime: flatpak update, and flatpak install org.freedesktop.Platform.GL.default; for NVIDIA, the \
+         extension org.freedesktop.Platform.GL.nvidia of the version that the host has.",
+    ),
+    (
+        "snap",
+        "Connect the snap that contains drivers: snap connections NAME shows the plugs of graphics; then snap connect NAME:gpu-2404 \
+         mesa-2404:gpu-2404, or snap connect NAME:graphics-core22 mesa-core22:graphics-core22.",
+    ),
+];
+
 /// A finding and a remedy about manifests that the loader does not find.
 pub(super) struct Unsearched {
     pub(super) finding: String,
@@ -38,6 +52,7 @@ pub(super) fn find(root: &Path, searched: &[&str], variables: &Variables) -> Vec
     let at_home = homes(root, variables)
         .into_iter()
         .filter_map(|home| of_home(root, &home, searched));
+    let at_home = at_home.chain(of_data_home(root, variables, searched));
     let dangling = searched.iter().filter_map(|folder| dangling(Path::new(folder)));
     let nested = searched.iter().filter_map(|folder| nested(Path::new(folder)));
     dangling
@@ -102,6 +117,24 @@ fn home_of(passwd: &str, fits: impl Fn(&[&str]) -> bool) -> Option<String> {
     let mut lines = passwd.lines().map(|line| line.split(':').collect::<Vec<_>>());
     let fields = lines.find(|fields| fields.len() > 5 && fits(fields))?;
     Some(fields[5].into())
+}
+
+/// Returns a finding for manifests in the usual data folder of a user if `XDG_DATA_HOME` replaces this folder.
+fn of_data_home(root: &Path, variables: &Variables, searched: &[&str]) -> Option<Unsearched> {
+    const NAME: &str = "XDG_DATA_HOME";
+    let set = variables.get(NAME).filter(|set| !set.is_empty())?;
+    let home = Home {
+        folder: variables.get("HOME")?,
+        advice: format!(
+            "{NAME} is {set}, which replaces the usual data folder: move the manifests to {}, or: unset {NAME}",
+            word(&format!("{set}/{BELOW}"))
+        ),
+    };
+    let found = of_home(root, &home, searched)?;
+    Some(Unsearched {
+        variable: Some(NAME),
+        ..found
+    })
 }
 
 fn of_home(root: &Path, home: &Home, searched: &[&str]) -> Option<Unsearched> {

@@ -90,7 +90,7 @@ rows! {
     SEARCH_REPLACED = "search.replaced", "variable", rank::SILENT,
         "A variable replaces all places where the loader searches for drivers.",
         "If this is unintended, unset the variable.";
-    SEARCH_FOLDER_CLOSED = "search.folder-closed", "folder", rank::HARDWARE - 1,
+    SEARCH_FOLDER_CLOSED = "search.folder-closed", "folder", rank::HARDWARE - 2,
         "This user may not read a folder of manifests.",
         "Give the user permission to read and search the folder.";
     SETTINGS_ACTIVE = "settings.active", "settings file", rank::SILENT,

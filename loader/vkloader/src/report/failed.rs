@@ -1,8 +1,9 @@
 //! Findings about failures of the loader that programs use.
 
 use super::other::NAME;
-use super::{Dropped, OtherLoader, Report, codes, rank};
+use super::{Dropped, OtherLoader, Report, codes, leave_out, rank};
 use crate::child::Ending;
+use crate::events::Record;
 use crate::names;
 use crate::other::{Other, Refused};
 use crate::probe::Seen;
@@ -37,6 +38,19 @@ pub(super) fn add(report: &mut Report, own: &Seen, other: &Other, described: &Ot
     report.dropped.push(found);
 }
 
+impl Report {
+    /// Removes the findings that a manifest crashes the loader of programs, if the process with the examined library also crashed. Both
+    /// crashes have the same cause, which the finding about the process names.
+    pub(crate) fn forget_refusals(&mut self) {
+        let is_crash =
+            |one: &Dropped| [codes::PROGRAM_CRASHED.name, codes::PROGRAM_EXITED.name].contains(&one.code.as_str());
+        if self.dropped.iter().any(is_crash) {
+            self.dropped
+                .retain(|dropped| dropped.code != codes::LOADER_REFUSES_MANIFEST.name);
+        }
+    }
+}
+
 /// Result with which older loaders report a file that is not valid JSON.
 const OUT_OF_HOST_MEMORY: i32 = -1;
 
@@ -54,6 +68,40 @@ fn blame_files(report: &mut Report, loader: &str) -> bool {
     }
     is_any
 }
+
+/// Makes drivers that fail to list their devices the first causes if the loader that programs use then lists no device at all. Older loaders
+/// do so. `seen` has the results with the examined library, and with the loader that programs use. Returns `false` if no driver is to blame.
+pub(super) fn blame_drivers(
+    report: &mut Report,
+    records: &[Record],
+    (own, other): (&Seen, &Seen),
+    loader: &str,
+) -> bool {
+    let Some(code) = other.enumeration.filter(|&code| code < 0 && own.enumeration == Some(0)) else {
+        return false;
+    };
+    let records: Vec<&Record> = records.iter().collect();
+    let mut is_any = false;
+    for dropped in report.dropped.iter_mut().filter(|one| one.code == FAILED_TO_LIST) {
+        let library = dropped.file.clone().unwrap_or_else(|| dropped.name.clone());
+        leave_out(dropped, &library, &records);
+        dropped.findings.insert(
+            0,
+            format!(
+                "{loader} lists no device of any driver then: vkEnumeratePhysicalDevices returned {}",
+                names::result(code)
+            ),
+        );
+        dropped.advice = format!("Update that loader. {}", dropped.advice);
+        dropped.names_file = true;
+        dropped.rank = codes::LOADER_FAILED.rank();
+        is_any = true;
+    }
+    is_any
+}
+
+/// Code of findings about drivers that failed to list their devices.
+const FAILED_TO_LIST: &str = "device.enumeration-failed";
 
 fn refused(refused: &Refused, loader: &str) -> Dropped {
     let mut found = codes::LOADER_REFUSES_MANIFEST.about(&refused.manifest);
@@ -90,6 +138,46 @@ fn how(other: &Other, own: &Seen) -> Option<String> {
         Ending::Status(_) => {
             let code = seen.instance.filter(|&code| code < 0 && own.instance == Some(0))?;
             Some(format!("vkCreateInstance returned {}", names::result(code)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    #[test]
+    fn a_driver_that_fails_is_blamed_if_the_loader_of_programs_then_fails() {
+        let seen = |enumeration| Seen {
+            enumeration: Some(enumeration),
+            ..Seen::default()
+        };
+        for (own, other, is_blamed) in [(0, -3, true), (0, 0, false), (-3, -3, false)] {
+            let mut failing = codes::DEVICE_NOT_CREATED.about("/lib/a.so");
+            failing.code = FAILED_TO_LIST.into();
+            let mut report = Report {
+                dropped: vec![failing],
+                ..Report::default()
+            };
+            let found = blame_drivers(&mut report, &[], (&seen(own), &seen(other)), "/lib/l.so");
+            let first = &report.dropped[0];
+            let is_first = first.rank == codes::LOADER_FAILED.rank();
+            assert_eq!((found, is_first), (is_blamed, is_blamed), "{own} {other}");
+            assert_eq!(
+                first.findings.first().is_some_and(|one| one.contains("/lib/l.so")),
+                is_blamed
+            );
+        }
+    }
+
+    #[test]
+    fn a_manifest_is_not_blamed_for_a_crash_under_each_loader() {
+        for (row, left) in [(codes::PROGRAM_CRASHED, 1), (codes::PROGRAM_FAILED, 2)] {
+            let mut report = Report {
+                dropped: vec![row.about("a layer"), codes::LOADER_REFUSES_MANIFEST.about("/a.json")],
+                ..Report::default()
+            };
+            report.forget_refusals();
+            assert_eq!(report.dropped.len(), left, "{}", row.name);
         }
     }
 }

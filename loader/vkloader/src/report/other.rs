@@ -51,7 +51,8 @@ pub(crate) fn compare(report: &mut Report, records: &[Record], own: &Seen, other
     }
     let path = described.path.clone().unwrap_or_else(|| NAME.into());
     take_devices(report, &other.seen, &path);
-    if other.seen.not_opened.is_none() {
+    let is_explained = failed::blame_drivers(report, records, (own, &other.seen), &path);
+    if other.seen.not_opened.is_none() && !is_explained {
         hidden_findings(report, &path, &described.differences);
     }
     report.verdict = verdict(report);

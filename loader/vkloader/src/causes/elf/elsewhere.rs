@@ -32,6 +32,12 @@ fn in_unsearched(path: &Path) -> Option<(String, String)> {
         "{} exists, but the dynamic linker does not search its folder",
         shown(path)
     );
+    if path.parent().is_some_and(|folder| folder.ends_with(OF_ALTERNATIVES)) {
+        return Some((
+            finding,
+            "Let the alternatives of the system lead to NVIDIA's driver: update-glx --config nvidia, or reinstall glx-alternative-nvidia.".into(),
+        ));
+    }
     if path.starts_with(NIXOS) {
         return Some((
             finding,
@@ -47,6 +53,8 @@ fn in_unsearched(path: &Path) -> Option<(String, String)> {
     ))
 }
 
+/// Folder of NVIDIA's libraries in Debian, below the folders of libraries. Links that Debian's alternatives make lead there.
+const OF_ALTERNATIVES: &str = "nvidia/current";
 /// Folder of the drivers in NixOS, which has no configuration of the dynamic linker.
 const NIXOS: &str = "/run/opengl-driver";
 /// Folders of software that is not part of the system, each with subfolders that contain libraries.
@@ -73,7 +81,13 @@ pub(super) fn aside(name: &str, asking: &Path, own: Identity) -> Option<(String,
         .iter()
         .flat_map(|place| SUBFOLDERS.map(|folder| place.join(folder)));
     let real = fs::canonicalize(asking).unwrap_or_else(|_| asking.into());
-    let mut folders = real.parent().map(Path::to_path_buf).into_iter().chain(below);
+    let usual = closure::usual_folders().map(|folder| Path::new(folder).join(OF_ALTERNATIVES));
+    let mut folders = real
+        .parent()
+        .map(Path::to_path_buf)
+        .into_iter()
+        .chain(below)
+        .chain(usual);
     let path = folders.find_map(|folder| Some(folder.join(name)).filter(|path| Identity::of(path) == Some(own)))?;
     in_unsearched(&path)
 }

@@ -1,11 +1,13 @@
 //! Finds cards whose Vulkan driver is not installed or does not use the card, and cards for which no Vulkan driver exists.
 
 use super::generations::{self, HASVK};
+use super::install::to_install;
 use super::machine::{Machine, WINDOWS_DRIVER};
 use crate::causes::{multiarch, unsearched};
 use crate::installed;
 use crate::report::{Card, Dropped, Report, codes, other, rank};
 use catalogue::hardware;
+use std::collections::BTreeSet;
 
 /// Vulkan drivers for the cards of some kernel drivers.
 pub(super) struct Row {
@@ -100,39 +102,9 @@ const REFUSED: &str = "The permissions of the node allow access, but the system 
 const REFUSED_IN_CONTAINER: &str = "The permissions of the node allow access, but the container may not use it: make the node available with --device \
     /dev/dri, because a volume is not enough.";
 
-/// Remedy for a container that has NVIDIA's card but not NVIDIA's libraries.
-const NVIDIA_IN_CONTAINER: &str = "Let NVIDIA's container tools add the libraries: docker run --runtime=nvidia --gpus all -e \
-    NVIDIA_DRIVER_CAPABILITIES=all IMAGE, or podman run --device nvidia.com/gpu=all IMAGE.";
-
-/// Remedy for a container of Incus, LXD or LXC that has NVIDIA's card but not NVIDIA's libraries.
-const NVIDIA_IN_LXC: &str = "Let the container use NVIDIA's libraries of the host, which needs NVIDIA's container tools there: incus config set NAME \
-    nvidia.runtime=true nvidia.driver.capabilities=all (lxc config set for LXD), and start the container again.";
-
-/// Remedy for a pod of Kubernetes that has NVIDIA's card but not NVIDIA's libraries.
-const NVIDIA_IN_POD: &str = "Let NVIDIA's container tools add the libraries: request nvidia.com/gpu in the resources of the pod, set \
-    NVIDIA_DRIVER_CAPABILITIES=all for it, and use the runtime class nvidia where the cluster has one.";
-
-/// Remedy for a container of distrobox or toolbox that has NVIDIA's card but not NVIDIA's libraries.
-const NVIDIA_IN_DISTROBOX: &str = "Make the container again with NVIDIA's libraries of the host: distrobox create --nvidia ...; toolbox takes them over by itself \
-    where the host has NVIDIA's container toolkit and a CDI file: nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml";
-
-/// Remedy for a container of Apptainer or Singularity that lacks NVIDIA's libraries or nodes.
-pub(super) const NVIDIA_IN_APPTAINER: &str =
-    "Let the container use NVIDIA's driver of the host: apptainer exec --nv IMAGE PROGRAM (singularity exec --nv).";
-
-/// First series of NVIDIA's driver with Vulkan.
-const FIRST_OF_NVIDIA: u32 = 364;
-/// Remedy for a kernel module of NVIDIA that is older than [`FIRST_OF_NVIDIA`].
-const OLD_NVIDIA: &str = "Install a newer series of NVIDIA's driver if there is one for the card, because the loaded series has no Vulkan; otherwise use a software \
-    driver, such as Mesa's lavapipe. Kepler (GTX 600 and 700) needs the series 470.";
-
-/// Remedy for a card of Intel whose only driver is not installed.
-const INSTALL_HASVK: &str = "Install Mesa's driver for Intel's cards of 2012 to 2015, libvulkan_intel_hasvk.so: mesa-vulkan-drivers (Debian, Ubuntu, Fedora), \
-    vulkan-intel (Arch) or mesa-vulkan-intel (Alpine), of Mesa 22.3 or newer.";
-
-/// Remedy for a Gentoo system without the driver of the card.
-const ON_GENTOO: &str = "Build the driver: emerge media-libs/mesa with USE=vulkan and the card in VIDEO_CARDS (radeonsi for AMD, intel for Intel, nouveau); \
-    for NVIDIA's own driver: emerge x11-drivers/nvidia-drivers";
+/// Second part of the remedy for a node that a container may not open, after [`REFUSED_IN_CONTAINER`].
+const REFUSED_BY_SELINUX: &str = " If that was done, SELinux of the host forbids the use: setsebool -P container_use_dri_devices 1 on the host, or podman \
+    run --security-opt label=disable.";
 
 /// Beginning of the remedy for a card of AMD if only AMD's own driver, AMDVLK, is installed. AMDVLK is no longer developed, and does not
 /// support older cards.
@@ -140,14 +112,6 @@ const INSTEAD_OF_AMDVLK: &str = "Install Mesa's driver RADV, which also serves c
 
 /// Upper bound on the size of a manifest in bytes.
 const LARGEST: u64 = 1 << 16;
-
-/// Returns the remedy for a Flatpak program on a host whose NVIDIA driver has the version `version`.
-pub(super) fn for_flatpak(version: &str) -> String {
-    let version = version.replace('.', "-");
-    format!(
-        "Install NVIDIA's libraries for Flatpak in the version of the host: flatpak install org.freedesktop.Platform.GL.nvidia-{version}"
-    )
-}
 
 /// Returns a finding for a card without an installed Vulkan driver. The finding ranks after broken drivers and manifests that may belong to
 /// the card.
@@ -167,6 +131,11 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Option
     let is_installed =
         libraries_in(report).any(|library| libraries.contains(&library)) || is_served_by_old_mesa(&libraries, report);
     if libraries.is_empty() {
+        let is_other = |name: &str| name.contains(".so") && !name.contains("libvulkan_lvp");
+        if card.place.starts_with("/dev/") && names_in(report).any(is_other) {
+            // The driver of the card's maker has no known name.
+            return None;
+        }
         return Some(Dropped {
             findings: vec![format!(
                 "no Vulkan driver is known here for the kernel driver {kernel_driver}"
@@ -187,7 +156,11 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Option
         None => Dropped {
             findings: vec![format!("the libraries that can use it: {}", libraries.join(", "))],
             advice: to_install(kernel_driver, &libraries, machine, report),
-            rank: if has_driver(report) || kernel_driver.starts_with("nvidia") && gets_libraries(report) {
+            rank: if has_driver(report)
+                || kernel_driver.starts_with("nvidia")
+                    && gets_libraries(report)
+                    && !is_of_other_size(&libraries, report)
+            {
                 rank::HARDWARE
             } else {
                 rank::CONSEQUENCE
@@ -218,54 +191,6 @@ fn is_served_by_old_mesa(libraries: &[&str], report: &Report) -> bool {
 /// Returns `true` if the program found a known driver, even if the driver is broken or has no device.
 fn has_driver(report: &Report) -> bool {
     !report.drivers.is_empty() || libraries_in(report).next().is_some()
-}
-
-/// Returns the remedy for a card whose Vulkan driver is not installed.
-pub(super) fn to_install(kernel_driver: &str, libraries: &[&str], machine: &Machine, report: &Report) -> String {
-    let is_in = |known: &[&str]| report.surroundings.iter().any(|word| known.contains(&word.as_str()));
-    if kernel_driver.starts_with("nvidia") {
-        if is_in(&["flatpak"]) {
-            return for_flatpak(&machine.nvidia_module().unwrap_or_else(|| "VERSION".into()));
-        }
-        if machine.has("run/.toolboxenv") || machine.has("run/.distroboxenv") || machine.has("etc/distrobox") {
-            return NVIDIA_IN_DISTROBOX.into();
-        }
-        if is_in(&["apptainer"]) {
-            return NVIDIA_IN_APPTAINER.into();
-        }
-        if machine.text("run/systemd/container") == "lxc" {
-            return NVIDIA_IN_LXC.into();
-        }
-        if machine.has("run/secrets/kubernetes.io") {
-            return NVIDIA_IN_POD.into();
-        }
-        if is_in(&super::CONTAINERS) {
-            return NVIDIA_IN_CONTAINER.into();
-        }
-    }
-    let series = machine
-        .nvidia_module()
-        .and_then(|version| version.split('.').next()?.parse().ok());
-    if kernel_driver.starts_with("nvidia") && series.is_some_and(|series: u32| series < FIRST_OF_NVIDIA) {
-        return OLD_NVIDIA.into();
-    }
-    if libraries == [HASVK] {
-        return INSTALL_HASVK.into();
-    }
-    let system = machine.text("etc/os-release");
-    if system.lines().any(|line| line == "ID=gentoo") && row_of(kernel_driver).is_some() {
-        return ON_GENTOO.into();
-    }
-    if machine.has("etc/NIXOS") {
-        return unsearched::ON_NIXOS.into();
-    }
-    match row_of(kernel_driver) {
-        Some(row) => row.install.into(),
-        None => format!(
-            "Install Mesa's Vulkan driver for the card, such as mesa-vulkan-drivers in a version that has {}.so.",
-            libraries[0]
-        ),
-    }
 }
 
 /// Returns a finding for a card whose Vulkan driver is installed, but is not named by any manifest that was found.
@@ -314,7 +239,7 @@ pub(super) fn unused(card: &Card, report: &Report) -> Option<Dropped> {
         return Some(Dropped {
             findings: vec![line.clone()],
             advice: if in_container(report) {
-                REFUSED_IN_CONTAINER.into()
+                format!("{REFUSED_IN_CONTAINER}{REFUSED_BY_SELINUX}")
             } else {
                 REFUSED.into()
             },
@@ -400,7 +325,39 @@ pub(super) fn is_meant_for(library: &str, kernel_driver: &str) -> bool {
 
 /// Returns the libraries that are drivers for a card.
 fn libraries_for(card: &Card, kernel_driver: &str) -> Vec<&'static str> {
-    generations::only_library(card).map_or_else(|| libraries_of(kernel_driver), |library| vec![library])
+    let known = generations::only_library(card).map_or_else(|| libraries_of(kernel_driver), |library| vec![library]);
+    if !known.is_empty() {
+        return known;
+    }
+    let has_node = |row: &&hardware::Row| card.node.as_deref().is_some_and(|node| row.nodes.contains(&node));
+    hardware::TABLE.iter().filter(has_node).map(|row| row.library).collect()
+}
+
+/// Returns the libraries of the drivers that a program found for the cards in `cards`. These drivers may be broken or have no device. Skips
+/// drivers that a variable hides.
+pub(crate) fn for_cards(report: &Report, cards: &[Card]) -> BTreeSet<String> {
+    let is_hidden = |name: &str| {
+        let mut hidden = report.dropped.iter().filter(|one| one.variable.is_some());
+        hidden.any(|one| one.name == name || one.file.as_deref() == Some(name))
+    };
+    let is_meant = |library: &str| {
+        let mut drivers = cards
+            .iter()
+            .filter_map(|card| Some((card, card.kernel_driver.as_deref()?)));
+        drivers.any(|(card, driver)| libraries_for(card, driver).contains(&library))
+    };
+    let of_maker = |name: &str| {
+        let library = other::library_of(name);
+        let file = library.rsplit('/').next().unwrap_or(&library);
+        // A driver of Mesa that is not known here is for a virtual machine.
+        (file.contains(".so") && !file.starts_with("libvulkan_")).then(|| file.to_owned())
+    };
+    let names = names_in(report).filter(|name| !is_hidden(name));
+    let libraries = names.filter_map(|name| match known(name) {
+        Some(library) => is_meant(library).then(|| library.to_owned()),
+        None => of_maker(name),
+    });
+    libraries.collect()
 }
 
 /// Returns the libraries that are drivers for the cards of a kernel driver.
@@ -417,6 +374,12 @@ fn libraries_of(kernel_driver: &str) -> Vec<&'static str> {
 
 /// Returns the known drivers that the program found, including dropped ones. Skips drivers for another word size.
 fn libraries_in(report: &Report) -> impl Iterator<Item = &'static str> {
+    names_in(report).filter_map(known)
+}
+
+/// Returns the names of the drivers that the program found, including dropped ones: paths of libraries and of manifests. Skips drivers for
+/// another word size.
+fn names_in(report: &Report) -> impl Iterator<Item = &str> {
     let opened = report.drivers.iter().map(|driver| driver.library.as_str());
     let dropped = report.dropped.iter().filter(|dropped| is_driver(dropped));
     let dropped = dropped.flat_map(|dropped| [Some(dropped.name.as_str()), dropped.file.as_deref()]);
@@ -430,7 +393,17 @@ fn libraries_in(report: &Report) -> impl Iterator<Item = &'static str> {
             .any(|one| one.name == *path || one.file.as_deref() == Some(path))
     };
     let kept = kept.filter(move |path| !is_dropped(path));
-    opened.chain(dropped.flatten()).chain(kept).filter_map(known)
+    opened.chain(dropped.flatten()).chain(kept)
+}
+
+/// Returns `true` if the program found one of the drivers in `libraries` only for another word size.
+fn is_of_other_size(libraries: &[&str], report: &Report) -> bool {
+    let is_it = |one: &Dropped| {
+        let names = [Some(one.name.as_str()), one.file.as_deref()];
+        let mut drivers = names.into_iter().flatten().filter_map(known);
+        multiarch::CODES.contains(&one.code.as_str()) && drivers.any(|driver| libraries.contains(&driver))
+    };
+    report.dropped.iter().any(is_it)
 }
 
 /// Returns `true` for a finding about a driver for the program's word size.

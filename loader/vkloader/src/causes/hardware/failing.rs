@@ -1,12 +1,14 @@
 //! Completes findings about drivers that failed with facts about the hardware: the host of a container, the kernel driver of the card, and
 //! cards that the system does not list.
 
-use super::drivers::{self, is_meant_for, known, row_of, to_install};
+use super::drivers::{self, is_meant_for, known, row_of};
 use super::generations;
+use super::install::to_install;
 use super::machine::Machine;
 use super::{NVIDIA, idle, is_absent, is_hardware, is_nvidia, surrounding};
-use crate::causes::elf;
+use crate::causes::{elf, packages};
 use crate::report::{Absent, Card, Dropped, PRINTED, Report, codes, rank};
+use catalogue::hardware::TABLE;
 
 /// End of the assignments to variables with which Mesa's drivers accept cards that the drivers do not fully support.
 const EXPERIMENTAL: &str = "_I_WANT_A_BROKEN_VULKAN_DRIVER=1";
@@ -37,11 +39,13 @@ const OTHER_CONTAINERS: [&str; 4] = ["run/.toolboxenv", "run/.distroboxenv", "et
 /// Completes the findings about drivers and hardware. `is_replaced` is `true` if a variable replaces the search for drivers.
 pub(super) fn complete(report: &mut Report, machine: &Machine, is_replaced: bool) {
     from_host(report, machine);
+    from_runtime(report);
     failed_to_list(report);
     without_windows(report, machine);
     in_container_without_list(report, machine);
     without_node(report, machine);
     without_card(report, machine, is_replaced);
+    without_device(report, machine);
     too_old(report);
 }
 
@@ -60,6 +64,28 @@ fn from_host(report: &mut Report, machine: &Machine) {
         one.findings
             .push("in a container, this library comes from the host".into());
         one.advice.clone_from(&advice);
+    }
+}
+
+/// Replaces the remedy for missing libraries in a sandbox, which does not use the packages of the system.
+fn from_runtime(report: &mut Report) {
+    const UPDATES: [(&str, &str); 2] = [
+        (
+            "flatpak",
+            "Update the runtime of the program with its drivers, because the sandbox does not use the libraries of the system: flatpak update",
+        ),
+        (
+            "snap",
+            "Update the snaps of the program and of its drivers, because a snap does not use the libraries of the system: snap refresh",
+        ),
+    ];
+    let mut words = report.surroundings.iter();
+    let row = words.find_map(|word| UPDATES.iter().find(|(known, _)| known == word));
+    let lacks_library =
+        |one: &&mut Dropped| one.code == "driver.not-opened" && one.advice.starts_with(packages::INSTALL);
+    if let Some((_, advice)) = row {
+        let found = report.dropped.iter_mut().filter(lacks_library);
+        found.for_each(|one| one.advice = (*advice).into());
     }
 }
 
@@ -130,6 +156,11 @@ const OF_WINDOWS: &str = "usr/lib/wsl/lib/libdxcore.so";
 /// library's folder to the linker's configuration, but some distributions replace that configuration.
 fn without_windows(report: &mut Report, machine: &Machine) {
     let name = OF_WINDOWS.rsplit('/').next().unwrap_or_default();
+    // A driver that listed a device has called Windows.
+    let has_device = |driver: &str| known(driver) == Some("libvulkan_dzn");
+    if report.devices.iter().any(|device| has_device(&device.driver)) {
+        return;
+    }
     if !machine.has("dev/dxg") || elf::locate(name, elf::Identity::of_this_process()).is_some() {
         return;
     }
@@ -211,9 +242,9 @@ fn names_closed_file(one: &Dropped) -> bool {
 }
 
 /// Returns `true` for a finding about a broken driver that is meant for one of the cards.
-fn is_broken_for_card(one: &Dropped, cards: &[Card]) -> bool {
+pub(super) fn is_broken_for<'a>(one: &Dropped, cards: impl Iterator<Item = &'a Card>) -> bool {
     let library = library(one).filter(|_| one.rank == rank::BROKEN);
-    let mut drivers = cards.iter().filter_map(|card| card.kernel_driver.as_deref());
+    let mut drivers = cards.filter_map(|card| card.kernel_driver.as_deref());
     library.is_some_and(|library| drivers.any(|driver| is_meant_for(library, driver)))
 }
 
@@ -235,7 +266,7 @@ pub(super) fn experimental(report: &mut Report) {
     let is_broken = report
         .dropped
         .iter()
-        .any(|one| is_broken_for_card(one, &report.hardware));
+        .any(|one| is_broken_for(one, report.hardware.iter()));
     let rank = match report.devices.iter().any(is_hardware) {
         true => rank::ASIDE,
         false if is_broken => rank::BROKEN + 1,
@@ -283,6 +314,36 @@ fn to_get_card(vendor: u32, report: &Report) -> String {
         _ => usual,
     };
     advice.into()
+}
+
+/// Ranks a driver that failed, and for which the system lists no device, after the causes for the devices of this machine. Some drivers for
+/// virtual machines and chips fail on every other machine.
+fn without_device(report: &mut Report, machine: &Machine) {
+    let has_hardware = report.devices.iter().any(is_hardware);
+    let Report { hardware, dropped, .. } = report;
+    if hardware.is_empty() {
+        return;
+    }
+    let has_failed =
+        |one: &&mut Dropped| FAILED.contains(&one.code.as_str()) && !one.names_file && !names_closed_file(one);
+    for one in dropped.iter_mut().filter(has_failed) {
+        let known = library(one).filter(|library| vendor(library).is_none());
+        let Some(row) = known.and_then(|library| TABLE.iter().find(|row| row.library == library)) else {
+            continue;
+        };
+        let mut drivers = hardware.iter().filter_map(|card| card.kernel_driver.as_deref());
+        let is_there = drivers.any(|driver| row.kernel_drivers.contains(&driver))
+            || row.nodes.iter().any(|node| machine.has(node));
+        if !is_there && !row.is_software {
+            one.findings
+                .insert(0, "the system lists no device for this driver".into());
+            one.rank = if has_hardware {
+                rank::ASIDE
+            } else {
+                rank::CONSEQUENCE + 2
+            };
+        }
+    }
 }
 
 /// Explains a driver that failed on a system that lists no card of the driver's vendor. The missing card is not the first cause if a variable

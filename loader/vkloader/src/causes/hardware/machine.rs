@@ -26,6 +26,15 @@ const OTHER_NODES: [&str; 9] = [
     "dev/nvgpu/igpu0/ctrl",
 ];
 
+/// Device nodes of GPUs whose kernel driver does not belong to the DRM subsystem, each with the name of the kernel driver.
+const NODES: [(&str, &str); 5] = [
+    ("/dev/mali0", "mali"),
+    ("/dev/kgsl-3d0", "kgsl"),
+    ("/dev/pvr_sync", "pvrsrvkm"),
+    ("/dev/nvhost-ctrl-gpu", "nvgpu"),
+    ("/dev/nvgpu/igpu0/ctrl", "nvgpu"),
+];
+
 /// Variable of the firmware with the state of Secure Boot.
 const SECURE_BOOT: &str = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c";
 
@@ -89,7 +98,20 @@ impl Machine {
                 .filter_map(|node| self.on_platform(node)),
         );
         cards.extend(self.of_windows().filter(|_| cards.is_empty()));
+        cards.extend(self.of_nodes().filter(|_| cards.is_empty()));
         cards
+    }
+
+    /// Returns the GPU of a chip whose kernel driver does not belong to the DRM subsystem, such as the driver of a phone.
+    fn of_nodes(&self) -> Option<Card> {
+        let (node, driver) = NODES.iter().find(|(node, _)| self.has(node))?;
+        Some(Card {
+            place: (*node).into(),
+            vendor: 0,
+            device: 0,
+            kernel_driver: Some((*driver).into()),
+            node: Some((*node).into()),
+        })
     }
 
     /// Returns the card that Windows provides to WSL, even if the PCI bus does not list this card.
@@ -245,11 +267,16 @@ impl Machine {
 
     /// Returns `true` if a node of one of NVIDIA's cards exists, for example `/dev/nvidia0`.
     pub(super) fn has_node_of_nvidia(&self) -> bool {
+        self.nodes_of_nvidia() > 0
+    }
+
+    /// Returns the number of nodes of NVIDIA's cards.
+    pub(super) fn nodes_of_nvidia(&self) -> usize {
         let is_card = |name: &String| {
             let number = name.strip_prefix("nvidia");
             number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
         };
-        self.names("dev").iter().any(is_card)
+        self.names("dev").iter().filter(|name| is_card(name)).count()
     }
 
     /// Returns `true` if the firmware only starts signed kernels, which then load only signed modules.

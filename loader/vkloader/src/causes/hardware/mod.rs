@@ -5,6 +5,7 @@ mod drivers;
 mod failing;
 mod generations;
 mod idle;
+mod install;
 mod kernel;
 mod machine;
 mod permissions;
@@ -12,6 +13,7 @@ mod several;
 
 use super::{elf, linker};
 use crate::report::{Card, Device, Dropped, Report, codes, rank};
+pub(crate) use drivers::for_cards;
 use machine::{Machine, WINDOWS_DRIVER, WINDOWS_NODE};
 use permissions::{closed_nodes, permissions};
 use several::{is_explained, is_of_minor_card};
@@ -25,7 +27,7 @@ const FOR_GUESTS: [&str; 2] = ["vfio-pci", "pci-stub"];
 const CAPABILITIES: &str = "NVIDIA_DRIVER_CAPABILITIES";
 /// Remedies for missing device nodes of NVIDIA's driver. Each row has the environment around the program, and the remedy.
 const NVIDIA_NODES_IN: [(&str, &str); 3] = [
-    ("apptainer", drivers::NVIDIA_IN_APPTAINER),
+    ("apptainer", install::NVIDIA_IN_APPTAINER),
     (
         "podman",
         "Make the card available to the container: podman run --device nvidia.com/gpu=all IMAGE, which needs a CDI file of the host: nvidia-ctk \
@@ -104,10 +106,17 @@ fn obstacles(machine: &Machine, report: &Report, wanted: Option<&str>, is_replac
         dropped.is_noise() || lacks_node(dropped, machine, &closed) || drivers::is_of_windows(dropped)
     };
     let is_minor = |dropped: &Dropped| is_of_minor_card(dropped, &report.hardware, &reachable);
+    let may_be_first = report.dropped.iter().any(may_be_cause);
+    // The repair of a driver whose card has no obstacle makes this card usable.
+    let is_broken =
+        |one: &Dropped| failing::is_broken_for(one, reachable.iter().copied()) && !lacks_node(one, machine, &closed);
+    let is_repaired_first = report.dropped.iter().any(is_broken);
     for dropped in &mut found {
         // If no driver was opened, missing hardware cannot be the first cause.
-        if !report.dropped.iter().any(may_be_cause) || is_minor(dropped) {
+        if !may_be_first || is_minor(dropped) {
             dropped.rank = dropped.rank.max(rank::CONSEQUENCE);
+        } else if is_repaired_first {
+            dropped.rank = dropped.rank.max(rank::BROKEN + 1);
         }
     }
     found.extend(capabilities(machine, wanted));
@@ -152,7 +161,7 @@ fn versions(machine: &Machine, report: &Report) -> Option<Dropped> {
     let row = codes::HARDWARE_NVIDIA_VERSIONS;
     (module != library).then(|| Dropped {
         advice: if report.surroundings.iter().any(|word| word == "flatpak") {
-            drivers::for_flatpak(&module)
+            install::for_flatpak(&module)
         } else {
             row.remedy.into()
         },
@@ -167,9 +176,16 @@ fn capabilities(machine: &Machine, value: Option<&str>) -> Option<Dropped> {
     let has_graphics = value
         .split(',')
         .any(|word| ["all", "graphics", "display"].contains(&word.trim()));
+    let row = codes::HARDWARE_NVIDIA_CAPABILITIES;
     (!has_graphics && machine.has("dev/nvidiactl")).then(|| Dropped {
         findings: vec![format!("its value: {value}")],
-        ..codes::HARDWARE_NVIDIA_CAPABILITIES.about(CAPABILITIES)
+        // The container may have the libraries in spite of the variable, for example from a CDI file. Then a fault of the driver explains more.
+        rank: if machine.library("libGLX_nvidia").is_some() {
+            rank::BROKEN + 1
+        } else {
+            row.rank()
+        },
+        ..row.about(CAPABILITIES)
     })
 }
 

@@ -43,7 +43,8 @@ pub(super) fn to_join(machine: &Machine, closed: &[PathBuf], user: &str) -> Opti
     let name = |node: &PathBuf| {
         let status = fs::metadata(node).ok()?;
         let is_for_group = status.mode() & 0o060 == 0o060 && status.gid() != 0;
-        named(&groups, &status.gid().to_string()).filter(|name| is_for_group && !is_member(&groups, name, user))
+        let name = named(&groups, &status.gid().to_string()).filter(|name| !is_foreign(name, machine));
+        name.filter(|name| is_for_group && !is_member(&groups, name, user))
     };
     let mut names = closed.iter().map(name).collect::<Option<Vec<String>>>()?;
     names.sort_unstable();
@@ -69,12 +70,18 @@ fn is_member(group: &str, name: &str, user: &str) -> bool {
 pub(super) fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine, user: &str) -> String {
     let lets_group = mode & 0o060 == 0o060;
     let name = named(&machine.text("etc/group"), &group.to_string());
-    match name.filter(|_| lets_group && group != 0 && group != UNMAPPED) {
+    let is_foreign = name.as_deref().is_some_and(|name| is_foreign(name, machine));
+    let of_host = if is_foreign {
+        "The node's group is one of the host, whose number another group has in the container"
+    } else {
+        "The node's group has no name in the container"
+    };
+    match name.filter(|_| lets_group && group != 0 && group != UNMAPPED && !is_foreign) {
         Some(name) if is_member(&machine.text("etc/group"), &name, user) => format!(
             "Log in again: the user {user} is in the group {name}, but this session began before that; for one command: newgrp {name}"
         ),
         Some(name) => format!("Add the user to the group {name}, and log in again: usermod -aG {name} {user}"),
-        None if lets_group && group == UNMAPPED && machine.has("run/systemd/container") => format!(
+        None if lets_group && (group == UNMAPPED || is_foreign) && machine.has("run/systemd/container") => format!(
             "The container does not know the node's group: give the node a group of the container, with incus config device set NAME gpu gid {} or, in \
              Proxmox, dev0: {},gid={0}",
             id_of(&machine.text("etc/group"), "render").unwrap_or_else(|| "105".into()),
@@ -84,10 +91,10 @@ pub(super) fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine,
             "The container does not know the node's group: podman run --group-add keep-groups keeps the groups of the user.".into()
         }
         None if lets_group && group != 0 && machine.has(".dockerenv") => {
-            format!("The node's group has no name in the container: docker run --group-add {group} IMAGE")
+            format!("{of_host}: docker run --group-add {group} IMAGE")
         }
         None if lets_group && group != 0 && machine.has("run/.containerenv") => {
-            format!("The node's group has no name in the container: podman run --group-add {group} IMAGE")
+            format!("{of_host}: podman run --group-add {group} IMAGE")
         }
         None if node.components().any(|part| part.as_os_str() == "dri") && !lets_group | (group == 0) => {
             let node = word(&node.display().to_string());
@@ -99,6 +106,17 @@ pub(super) fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine,
         None if node.to_string_lossy().contains("/nvidia") => of_nvidia_node(machine),
         None => codes::HARDWARE_NO_PERMISSION.remedy.into(),
     }
+}
+
+/// Groups of users who may use graphics cards.
+const OF_GRAPHICS: [&str; 2] = ["render", "video"];
+
+/// Returns `true` for the name of a group that has nothing to do with graphics. In a container, the number of a node's group is that of the
+/// host, and a group of the container may have the same number by chance.
+fn is_foreign(name: &str, machine: &Machine) -> bool {
+    let is_inside = ["run/systemd/container", ".dockerenv", "run/.containerenv"];
+    let is_inside = is_inside.iter().any(|file| machine.has(file));
+    is_inside && !OF_GRAPHICS.contains(&name) && id_of(&machine.text("etc/group"), OF_GRAPHICS[0]).is_some()
 }
 
 /// Returns the remedy for a node of NVIDIA's driver. Options of the kernel module determine the permissions of the nodes.

@@ -179,6 +179,9 @@ fn a_container_without_the_libraries_for_graphics() {
     ] {
         assert_eq!(capabilities(&machine, value).is_some(), expected, "{value:?}");
     }
+    system.file("usr/lib/x86_64-linux-gnu/libGLX_nvidia.so.0", "");
+    let found = capabilities(&machine, Some("compute")).expect("a finding");
+    assert!(found.rank > rank::BROKEN);
 }
 
 #[test]

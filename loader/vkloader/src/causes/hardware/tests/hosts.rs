@@ -83,6 +83,79 @@ fn the_generation_of_a_card_decides_about_its_driver() {
     assert!(!found.advice.contains("RADV"), "{}", found.advice);
 }
 
+/// A sandbox and a container have drivers of their own, so that packages of the system do not help.
+#[test]
+fn the_surroundings_decide_where_a_driver_is_installed() {
+    for (file, advice) in [
+        (".flatpak-info", "flatpak update"),
+        (".dockerenv", "in the image of the container"),
+        ("run/.containerenv", "in the image of the container"),
+        ("run/pressure-vessel/x", "on the system itself"),
+        (
+            "etc/hostname",
+            "libvulkan_radeon (openSUSE) or mesa-vulkan-ati (Alpine).",
+        ),
+    ] {
+        let system = card("0x1002", "0x744c", "amdgpu");
+        let found = first(system.file(file, "").found(idle(&["libvulkan_lvp.so"])));
+        assert_eq!(found.code, "hardware.no-driver", "{file}");
+        assert!(found.advice.contains(advice), "{file}: {}", found.advice);
+    }
+    let system = card("0x10de", "0x2684", "nvidia");
+    let version = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.120  Sun";
+    system.file("dev/nvidiactl", "").file("dev/nvidia0", "");
+    system.file("proc/driver/nvidia/version", version);
+    let advice = first(system.found(idle(&["libvulkan_lvp.so"]))).advice;
+    assert!(advice.contains("libnvidia-gl-550 (Ubuntu)"), "{advice}");
+}
+
+#[test]
+fn the_libraries_of_a_sandbox_come_from_its_runtime() {
+    for (file, words) in [
+        (".flatpak-info", "flatpak update"),
+        ("etc/hostname", "Install the packages"),
+    ] {
+        let mut failed = report();
+        failed.dropped.push(Dropped {
+            code: "driver.not-opened".into(),
+            advice: crate::causes::packages::install(&["libz.so.1"]),
+            ..codes::DRIVER_NONE_HAS_DEVICE.about("libvulkan_radeon.so")
+        });
+        let system = card("0x1002", "0x744c", "amdgpu");
+        let advice = system.file(file, "").found(failed).dropped.remove(0).advice;
+        assert!(advice.contains(words), "{file}: {advice}");
+    }
+}
+
+/// GPUs of phones and boards have nodes that the DRM subsystem does not list.
+#[test]
+fn a_gpu_with_a_node_of_its_own_is_a_card() {
+    for (node, name, advice) in [
+        ("dev/mali0", "/dev/mali0 (mali)", "the card's maker"),
+        ("dev/kgsl-3d0", "/dev/kgsl-3d0 (kgsl)", "libvulkan_freedreno.so"),
+    ] {
+        let system = System::new();
+        let found = first(system.file(node, "").found(idle(&["libvulkan_lvp.so"])));
+        assert_eq!((found.code.as_str(), found.name.as_str()), ("hardware.no-driver", name));
+        assert!(found.advice.contains(advice), "{}", found.advice);
+    }
+}
+
+#[test]
+fn a_group_of_the_host_is_not_one_for_users_of_the_container() {
+    let node = Path::new("/dev/dri/renderD128");
+    for (file, words) in [
+        ("run/systemd/container", "gid=105"),
+        (".dockerenv", "docker run --group-add 107"),
+        ("etc/hostname", "usermod -aG _ssh ann"),
+    ] {
+        let system = System::new();
+        system.file("etc/group", "render:x:105:\n_ssh:x:107:").file(file, "");
+        let advice = to_open(node, (107, 0o660), &Machine::at(system.0.path()), "ann");
+        assert!(advice.contains(words), "{file}: {advice}");
+    }
+}
+
 #[test]
 fn a_module_that_the_firmware_does_not_trust_comes_with_the_key() {
     let system = System::new();

@@ -60,6 +60,31 @@ fn a_harmless_card_does_not_hide_the_cause_of_another() {
     );
 }
 
+/// Mesa's driver for virtual machines fails on each machine without such a device.
+#[test]
+fn a_driver_for_other_hardware_comes_after_the_card() {
+    let bare: Row = ("0000:03:00.0", "0x1002", "0x744c", None);
+    let failing = || failed("libvulkan_virtio.so", "driver.creation-failed");
+    assert_eq!(first(with(&[bare]).found(failing())).code, "hardware.no-kernel-driver");
+    let virtual_card: Row = ("0000:00:02.0", "0x1af4", "0x1050", Some("virtio-pci"));
+    let found = with(&[virtual_card]).found(failing());
+    let driver = found.dropped.iter().find(|one| one.code == "driver.creation-failed");
+    assert_eq!(driver.map(|one| one.rank), Some(rank::BROKEN));
+}
+
+/// The repair of a driver whose card has no obstacle helps without the other card.
+#[test]
+fn the_broken_driver_of_a_card_comes_before_the_obstacle_of_another() {
+    let mut both = failed("libvulkan_radeon.so", "driver.not-opened");
+    both.dropped.append(&mut idle(&["libvulkan_nouveau.so"]).dropped);
+    let bare: Row = ("0000:01:00.0", "0x10de", "0x2684", None);
+    let found = first(with(&[bare, RADEON]).found(both));
+    assert_eq!(found.name, "libvulkan_radeon.so");
+    let mut other = failed("libvulkan_intel.so", "driver.not-opened");
+    other.dropped.append(&mut idle(&["libvulkan_nouveau.so"]).dropped);
+    assert_eq!(first(with(&[bare]).found(other)).code, "hardware.no-kernel-driver");
+}
+
 #[test]
 fn a_closed_node_explains_only_its_own_card() {
     let system = with(&[RADEON, NVIDIAS]);

@@ -1,0 +1,152 @@
+//! Remedies for cards whose Vulkan driver is not installed.
+
+use super::CONTAINERS;
+use super::drivers::row_of;
+use super::generations::HASVK;
+use super::machine::Machine;
+use crate::causes::unsearched;
+use crate::report::Report;
+
+/// Remedy for a container that has NVIDIA's card but not NVIDIA's libraries.
+const NVIDIA_IN_CONTAINER: &str = "Let NVIDIA's container tools add the libraries: docker run --runtime=nvidia --gpus all -e \
+    NVIDIA_DRIVER_CAPABILITIES=all IMAGE, or podman run --device nvidia.com/gpu=all IMAGE.";
+
+/// Remedy for a container of Incus, LXD or LXC that has NVIDIA's card but not NVIDIA's libraries.
+const NVIDIA_IN_LXC: &str = "Let the container use NVIDIA's libraries of the host, which needs NVIDIA's container tools there: incus config set NAME \
+    nvidia.runtime=true nvidia.driver.capabilities=all (lxc config set for LXD), and start the container again.";
+
+/// Remedy for a pod of Kubernetes that has NVIDIA's card but not NVIDIA's libraries.
+const NVIDIA_IN_POD: &str = "Let NVIDIA's container tools add the libraries: request nvidia.com/gpu in the resources of the pod, set \
+    NVIDIA_DRIVER_CAPABILITIES=all for it, and use the runtime class nvidia where the cluster has one.";
+
+/// Remedy for a container of distrobox or toolbox that has NVIDIA's card but not NVIDIA's libraries.
+const NVIDIA_IN_DISTROBOX: &str = "Make the container again with NVIDIA's libraries of the host: distrobox create --nvidia ...; toolbox takes them over by itself \
+    where the host has NVIDIA's container toolkit and a CDI file: nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml";
+
+/// Remedy for a container of Apptainer or Singularity that lacks NVIDIA's libraries or nodes.
+pub(super) const NVIDIA_IN_APPTAINER: &str =
+    "Let the container use NVIDIA's driver of the host: apptainer exec --nv IMAGE PROGRAM (singularity exec --nv).";
+
+/// First series of NVIDIA's driver with Vulkan.
+const FIRST_OF_NVIDIA: u32 = 364;
+/// Remedy for a kernel module of NVIDIA that is older than [`FIRST_OF_NVIDIA`].
+const OLD_NVIDIA: &str = "Install a newer series of NVIDIA's driver if there is one for the card, because the loaded series has no Vulkan; otherwise use a software \
+    driver, such as Mesa's lavapipe. Kepler (GTX 600 and 700) needs the series 470.";
+
+/// Remedy for a card of Intel whose only driver is not installed.
+const INSTALL_HASVK: &str = "Install Mesa's driver for Intel's cards of 2012 to 2015, libvulkan_intel_hasvk.so: mesa-vulkan-drivers (Debian, Ubuntu, Fedora), \
+    vulkan-intel (Arch) or mesa-vulkan-intel (Alpine), of Mesa 22.3 or newer.";
+
+/// Remedy for a Gentoo system without the driver of the card.
+const ON_GENTOO: &str = "Build the driver: emerge media-libs/mesa with USE=vulkan and the card in VIDEO_CARDS (radeonsi for AMD, intel for Intel, nouveau); \
+    for NVIDIA's own driver: emerge x11-drivers/nvidia-drivers";
+
+/// Remedy for a GPU of Qualcomm whose kernel driver is that of its maker.
+const ON_KGSL: &str = "Install Mesa's driver libvulkan_freedreno.so in a build for KGSL (freedreno-kmds=kgsl), which the packages of most \
+    distributions are not.";
+
+/// Word in the column `install` of the table of drivers that stands for the series of NVIDIA's driver.
+const VERSION: &str = "VERSION";
+/// Places in which to install a driver. Each row has an environment around the program, and a sentence for the remedy.
+const INSTALL_IN: [(&str, &str); 6] = [
+    (
+        "steam",
+        "Do so on the system itself, because Steam's container takes its drivers from there.",
+    ),
+    ("docker", IN_IMAGE),
+    ("podman", IN_IMAGE),
+    ("apptainer", IN_IMAGE),
+    ("container", IN_CONTAINER),
+    (
+        "snap",
+        "Do so on the system itself, because a snap takes this driver from there.",
+    ),
+];
+const IN_IMAGE: &str = "Do so in the image of the container, which does not use the drivers of its host.";
+const IN_CONTAINER: &str = "Do so in the container, which does not use the drivers of its host.";
+
+/// Returns the remedy for a Flatpak program on a host whose NVIDIA driver has the version `version`.
+pub(super) fn for_flatpak(version: &str) -> String {
+    let version = version.replace('.', "-");
+    format!(
+        "Install NVIDIA's libraries for Flatpak in the version of the host: flatpak install org.freedesktop.Platform.GL.nvidia-{version}"
+    )
+}
+
+/// Returns the remedy for a card whose Vulkan driver is not installed.
+pub(super) fn to_install(kernel_driver: &str, libraries: &[&str], machine: &Machine, report: &Report) -> String {
+    let is_in = |known: &[&str]| report.surroundings.iter().any(|word| known.contains(&word.as_str()));
+    // A sandbox has its own copies of the drivers, except for those of NVIDIA.
+    let mut of_sandbox = unsearched::IN_SANDBOX.iter();
+    if let Some((_, advice)) = of_sandbox.find(|(sandbox, _)| is_in(&[sandbox]) && !kernel_driver.starts_with("nvidia"))
+    {
+        return (*advice).into();
+    }
+    if kernel_driver.starts_with("nvidia")
+        && let Some(advice) = nvidias_inside(machine, report)
+    {
+        return advice;
+    }
+    let series = machine
+        .nvidia_module()
+        .and_then(|version| version.split('.').next()?.parse().ok());
+    if kernel_driver.starts_with("nvidia") && series.is_some_and(|series: u32| series < FIRST_OF_NVIDIA) {
+        return OLD_NVIDIA.into();
+    }
+    if libraries == [HASVK] {
+        return INSTALL_HASVK.into();
+    }
+    let system = machine.text("etc/os-release");
+    if system.lines().any(|line| line == "ID=gentoo") && row_of(kernel_driver).is_some() {
+        return ON_GENTOO.into();
+    }
+    if machine.has("etc/NIXOS") {
+        return unsearched::ON_NIXOS.into();
+    }
+    let install = match (row_of(kernel_driver), series) {
+        (Some(row), Some(series)) if row.install.contains(VERSION) => format!(
+            "{} All parts of the driver must have the same full version as its kernel module; a server has packages that end with -server.",
+            row.install.replace(VERSION, &series.to_string())
+        ),
+        (Some(row), Some(_)) => row.install.into(),
+        (Some(row), None) => row.install.into(),
+        (None, _) if kernel_driver == "kgsl" => ON_KGSL.into(),
+        (None, _) => format!(
+            "Install Mesa's Vulkan driver for the card, such as mesa-vulkan-drivers in a version that has {}.so.",
+            libraries.first().unwrap_or(&"it")
+        ),
+    };
+    if is_of_home(machine) {
+        return format!("{install} {IN_CONTAINER}");
+    }
+    let place = INSTALL_IN.iter().find(|(known, _)| is_in(&[known]));
+    place.map_or(install.clone(), |(_, place)| format!("{install} {place}"))
+}
+
+/// Returns `true` in a container of toolbox or distrobox. Such a container lasts, so that users install software in it.
+fn is_of_home(machine: &Machine) -> bool {
+    machine.has("run/.toolboxenv") || machine.has("run/.distroboxenv") || machine.has("etc/distrobox")
+}
+
+/// Returns the remedy for NVIDIA's driver in a sandbox or container, which gets the driver from its host.
+fn nvidias_inside(machine: &Machine, report: &Report) -> Option<String> {
+    let is_in = |known: &[&str]| report.surroundings.iter().any(|word| known.contains(&word.as_str()));
+    if is_in(&["flatpak"]) {
+        return Some(for_flatpak(
+            &machine.nvidia_module().unwrap_or_else(|| "VERSION".into()),
+        ));
+    }
+    if is_of_home(machine) {
+        return Some(NVIDIA_IN_DISTROBOX.into());
+    }
+    if is_in(&["apptainer"]) {
+        return Some(NVIDIA_IN_APPTAINER.into());
+    }
+    if machine.text("run/systemd/container") == "lxc" {
+        return Some(NVIDIA_IN_LXC.into());
+    }
+    if machine.has("run/secrets/kubernetes.io") {
+        return Some(NVIDIA_IN_POD.into());
+    }
+    is_in(&CONTAINERS).then(|| NVIDIA_IN_CONTAINER.into())
+}
