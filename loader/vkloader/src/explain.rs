@@ -74,6 +74,7 @@ impl Explain {
         self.check_trace(&mut report, &finished, folder.as_ref(), seen.as_ref())?;
         if self.program.is_empty() {
             self.library.name_layer(&mut report)?;
+            self.library.try_variables(&mut report)?;
         }
         if let Some(other) = &other {
             remedy::for_loader(&mut report, &finished.records, other);

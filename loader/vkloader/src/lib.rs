@@ -46,6 +46,7 @@ mod suspects;
 mod untraced;
 mod variables;
 mod vulkan;
+mod without;
 
 use clap::{CommandFactory, Parser};
 #[cfg(target_os = "linux")]

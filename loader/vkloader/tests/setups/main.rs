@@ -18,6 +18,7 @@ mod posted;
 mod releases;
 mod reported;
 mod surroundings;
+mod tried;
 mod users;
 mod variables;
 
@@ -266,6 +267,7 @@ fn there_are_at_least_sixty_set_ups() {
         posted::ROWS.len(),
         releases::ROWS.len(),
         reported::ROWS.len(),
+        tried::ROWS.len(),
         hardware::COUNT,
     ];
     let rows: usize = tables.iter().sum();

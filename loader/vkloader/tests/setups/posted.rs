@@ -125,7 +125,7 @@ pub(super) fn card(machine: &Machine, place: &str, vendor: &str, driver: Option<
 }
 
 /// Installs a driver whose library has the name of another driver's library. Returns the path of the library.
-fn driver_as(machine: &Machine, library: &str, lines: &str) -> String {
+pub(super) fn driver_as(machine: &Machine, library: &str, lines: &str) -> String {
     machine.driver("own", lines);
     for ending in ["so", "conf"] {
         let to = match ending {
