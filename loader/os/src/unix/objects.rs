@@ -55,14 +55,14 @@ pub fn each_object(mut take: impl FnMut(&Object<'_>)) {
     });
 }
 
-/// Returns a number that increases whenever the process loads or unloads a library.
-pub fn loads_and_unloads() -> u64 {
-    let mut count = 0;
+/// Returns two numbers, at least one of which changes whenever the process loads or unloads a library.
+pub fn loads_and_unloads() -> (u64, u64) {
+    let mut counts = (0, 0);
     iterate(&mut |info| {
-        count = info.dlpi_adds.wrapping_add(info.dlpi_subs);
+        counts = (info.dlpi_adds, info.dlpi_subs);
         false
     });
-    count
+    counts
 }
 
 /// Passes the dynamic linker's description of each object to `take`, until `take` returns `false`.
@@ -216,8 +216,23 @@ mod tests {
         };
         assert_eq!(program, 1);
         each_object(|object| assert!(object.head.starts_with(b"\x7FELF"), "{object:?}"));
-        assert!(loads_and_unloads() >= names.len() as u64);
+        assert!(loads_and_unloads().0 >= names.len() as u64);
         assert!(names.iter().any(is_c), "{names:?}");
+    }
+
+    #[test]
+    fn loads_and_unloads_are_counted() {
+        let before = loads_and_unloads();
+        // SAFETY: the name is terminated, and the library has no code that runs when it is loaded.
+        let library = unsafe { libc::dlopen(c"libBrokenLocale.so.1".as_ptr(), libc::RTLD_NOW) };
+        if library.is_null() {
+            // Only the GNU C library comes with this library.
+            return;
+        }
+        let between = loads_and_unloads();
+        // SAFETY: `library` came from `dlopen`, and nothing refers to it.
+        unsafe { libc::dlclose(library) };
+        assert!(before != between && between != loads_and_unloads());
     }
 
     #[test]

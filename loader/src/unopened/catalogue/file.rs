@@ -80,7 +80,7 @@ pub(super) struct Loaded {
 /// Results of examining the files that drivers depend on.
 pub(super) struct Looked {
     /// Result of [`os::loads_and_unloads`] when the files were examined.
-    pub(super) loads: u64,
+    pub(super) loads: (u64, u64),
     /// Indices of entries whose own library was loaded, and then replaced by another file.
     pub(super) replaced: Vec<u16>,
     /// `true` if the dynamic linker searches folders with relative paths.
@@ -96,7 +96,7 @@ pub(super) struct Looked {
 impl Looked {
     /// Returns `true` if the process has loaded and unloaded no library since the files were examined, and has the same current folder if
     /// the results depend on the current folder.
-    fn is_current(&self, loads: u64) -> bool {
+    fn is_current(&self, loads: (u64, u64)) -> bool {
         self.loads == loads && (!self.is_relative || self.folder.is_some() && self.folder == sight::current_folder())
     }
 

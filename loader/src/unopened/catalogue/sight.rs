@@ -112,7 +112,7 @@ fn searched(first: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Examines each file of a catalogue. Returns `None` if memory runs out.
-pub(super) fn look(loaded: &Loaded, loads: u64) -> Option<Looked> {
+pub(super) fn look(loaded: &Loaded, loads: (u64, u64)) -> Option<Looked> {
     let catalogue = loaded.catalogue()?;
     let (mut files, mut doubts) = (Vec::new(), Vec::new());
     let mut all = catalogue.files().map(Checked::from);
