@@ -153,7 +153,6 @@ fn variables() -> io::Result<Vec<Variable>> {
 
 /// Returns the previous entry of a driver if it is still valid. Drivers that failed, crashed or hung are asked again. If suspended cards
 /// may be woken now, drivers that were not asked for devices are also asked again, and drivers without a device whose hardware is present.
-/// After a boot, the latter are asked in any case, because programs use their entries only until the next boot.
 fn still_known(
     before: &Catalogue,
     made: &Catalogue,
@@ -162,10 +161,8 @@ fn still_known(
 ) -> Option<AskedDriver> {
     let driver = before.drivers.iter().find(|driver| driver.manifest.path == manifest)?;
     let is_kept = |sum: &String| records.is_none_or(|folder| records::is_there(folder, sum));
-    let is_due = wakes || before.machine.boot != made.machine.boot;
-    let complete = (driver.devices.is_some() || !wakes)
-        && !(driver.lacks_device() && is_due)
-        && driver.record.as_ref().is_none_or(is_kept);
+    let is_due = driver.devices.is_none() || driver.lacks_device();
+    let complete = !(is_due && wakes) && driver.record.as_ref().is_none_or(is_kept);
     let files = before.files_of(driver)?;
     let is_searched = !driver.library.named.contains('/') || !files.is_empty();
     let same_search = !is_searched
