@@ -23,6 +23,8 @@ pub trait Look {
 /// Device nodes of drivers outside of `/dev/dri`. The paths are one text, because the dynamic linker relocates each address in a list in
 /// every process.
 const NODES: &[u8] = b"/dev/nvidiactl /dev/nvidia0 /dev/nvidia1 /dev/dxg /dev/kgsl-3d0 /dev/mali0 /dev/pvr_sync";
+/// Device node that exists if NVIDIA's kernel driver is in use.
+const NVIDIA: &[u8] = b"/dev/nvidiactl";
 /// Folder of DRM device nodes.
 const DRI: &[u8] = b"/dev/dri";
 /// Folder with the addresses of PCI devices.
@@ -78,6 +80,9 @@ impl Fingerprint {
                 found.number(node, number);
             }
         }
+        if look.exists(NVIDIA) {
+            look.names(b"/dev", &mut |name| found.nvidia_node(look, name));
+        }
         look.names(PCI, &mut |name| found.add(b"pci", name));
         for card in cards {
             found.add(b"card", card);
@@ -100,6 +105,18 @@ impl Fingerprint {
             let number = path.and_then(|path| look.device_number(path.bytes()));
             self.number(name, number.unwrap_or_default());
             self.device(look, b"/sys/class/drm", name, b"/device");
+        }
+    }
+
+    /// Adds a node of NVIDIA's cards, such as `nvidia3`.
+    fn nvidia_node(&mut self, look: &impl Look, name: &[u8]) {
+        let path = <Path>::of(&[b"/dev/", name]);
+        let number = name
+            .strip_prefix(b"nvidia")
+            .filter(|rest| rest.iter().all(u8::is_ascii_digit));
+        if let (Some([_, ..]), Some(path)) = (number, path) {
+            self.add(b"node", name);
+            self.number(name, look.device_number(path.bytes()).unwrap_or_default());
         }
     }
 
@@ -330,6 +347,13 @@ mod tests {
         ] {
             assert_eq!(machine.with(path, content).fingerprint(), before, "{path}");
         }
+        let with_nvidia = machine.with("/dev/nvidiactl", "").with("/dev/nvidia3", "");
+        let other = machine.with("/dev/nvidiactl", "").with("/dev/nvidia5", "");
+        assert_ne!(with_nvidia.fingerprint(), other.fingerprint());
+        assert_eq!(
+            with_nvidia.with("/dev/nvidia-caps", "").fingerprint(),
+            with_nvidia.fingerprint()
+        );
         let mut less = machine.clone();
         less.0.remove("/dev/dri/renderD128");
         assert_ne!(less.fingerprint(), before);
