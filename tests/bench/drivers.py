@@ -37,8 +37,6 @@ MANY, MANY_PROCESSES = Scene(drivers=1000), 7
 OFF = {"VK_LOADER_CATALOGUE": "off"}
 # Number of processes in which system calls are counted, for each way to run a program without a catalogue.
 COUNTS = 7
-# Bytes that the C library requests beyond its need in these processes.
-ROOM = 16 << 20
 ARCHITECTURE = {"i686": "x86", "armv7l": "arm", "ppc64le": "powerpc64le"}
 
 
@@ -286,8 +284,11 @@ class Machine:
         # The home folder of the other rows contains the marker file of a user's own catalogue.
         home = self.scratch / "home-without-catalogue"
         home.mkdir()
-        # The number of calls that request memory depends on the lengths of paths, so the C library requests enough memory with one call.
-        other = {"HOME": str(home), "MALLOC_TOP_PAD_": str(ROOM)}
+        other = {"HOME": str(home)}
+        # The number of calls that request memory depends on the length of the library's path, so all copies have paths of one length.
+        for number, (way, library) in enumerate(libraries.items()):
+            libraries[way] = self.scratch / f"library{number}.so"
+            shutil.copy(library, libraries[way])
         # The number of system calls that return memory depends on random addresses, so the smallest of several counts is used.
         return {
             way: min(self.counted(library, QUERY, {**other, **(OFF if way == "switched off" else {})}) for _ in range(COUNTS))
