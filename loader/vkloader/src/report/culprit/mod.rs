@@ -294,10 +294,11 @@ impl Crashed {
         }
     }
 
-    /// Makes the culprit unknown if it is `own`, the file of this program, whose probe takes the place of a program. The last call in the
-    /// trace then explains the crash, for example by a driver that closes the files of the process.
+    /// Makes the culprit unknown if the code of `own` crashed, the file of this program, whose probe takes the place of a program. The last
+    /// call in the trace then explains the crash, for example by a driver that closes the files of the process.
     fn forget_probe(&mut self, own: Option<&Path>) {
-        if self.culprit == Who::Program && self.executable.as_deref().map(Path::new) == own {
+        let is_own = |file: &Option<String>| file.as_deref().map(Path::new) == own;
+        if self.culprit == Who::Program && is_own(&self.executable) && is_own(&self.library) {
             (self.culprit, self.library) = (Who::Unknown, None);
             self.name.clear();
         }
@@ -466,14 +467,20 @@ mod tests {
     /// A user cannot examine the probe, so that the report names the call of a driver in which the probe ended.
     #[test]
     fn the_probe_is_not_a_program_to_examine() {
-        let own = Path::new("/usr/bin/vkloader");
-        for (executable, culprit) in [(own, Who::Unknown), (Path::new("/usr/bin/game"), Who::Program)] {
+        let (own, game) = ("/usr/bin/vkloader", "/usr/bin/game");
+        for (executable, library, culprit) in [
+            (own, own, Who::Unknown),
+            (own, "/lib/libhook.so", Who::Program),
+            (game, game, Who::Program),
+        ] {
             let mut crashed = Crashed {
                 culprit: Who::Program,
-                name: executable.display().to_string(),
-                executable: Some(executable.display().to_string()),
+                name: executable.into(),
+                executable: Some(executable.into()),
+                library: Some(library.into()),
                 ..Crashed::default()
             };
+            let own = Path::new(own);
             crashed.forget_probe(Some(own));
             assert_eq!(crashed.culprit, culprit);
             assert_eq!(crashed.name.is_empty(), culprit == Who::Unknown);
