@@ -15,6 +15,7 @@ mod origin;
 mod overriding;
 mod packages;
 mod printed;
+mod snap;
 mod spelling;
 mod symbols;
 mod unsearched;
@@ -85,6 +86,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
         instance::find(report, &records, of_program);
         origins(report);
     }
+    snap::complete(report, Path::new("/"));
     for dropped in &mut report.dropped {
         limits::explain(dropped, &report.limits);
     }

@@ -29,12 +29,11 @@ pub(super) const IN_SANDBOX: [(&str, &str); 2] = [
         "Install the drivers of the runtime: flatpak update, and flatpak install org.freedesktop.Platform.GL.default; for NVIDIA, the \
          extension org.freedesktop.Platform.GL.nvidia of the version that the host has.",
     ),
-    (
-        "snap",
-        "Connect the snap that contains drivers: snap connections NAME shows the plugs of graphics; then snap connect NAME:gpu-2404 \
-         mesa-2404:gpu-2404, or snap connect NAME:graphics-core22 mesa-core22:graphics-core22.",
-    ),
+    ("snap", IN_SNAP),
 ];
+/// Remedy for a snap without drivers. `NAME` stands for the name of the snap.
+pub(super) const IN_SNAP: &str = "Connect the snap that contains drivers: snap connections NAME shows the plugs of graphics; then snap connect NAME:gpu-2404 \
+    mesa-2404:gpu-2404, or snap connect NAME:graphics-core22 mesa-core22:graphics-core22.";
 
 /// A finding and a remedy about manifests that the loader does not find.
 pub(super) struct Unsearched {
@@ -221,7 +220,9 @@ fn of_usual(root: &Path, usual: &str, searched: &[&str]) -> Option<Unsearched> {
         .collect();
     (!manifests.is_empty()).then(|| Unsearched {
         finding: format!("{place} is not searched, but has {}", manifests.join(", ")),
-        advice: format!("Add {usual} to XDG_DATA_DIRS, which replaces the usual folders, or: unset XDG_DATA_DIRS"),
+        advice: format!(
+            "Add {usual} to XDG_DATA_DIRS, which replaces the usual folders: XDG_DATA_DIRS=$XDG_DATA_DIRS:{usual} PROGRAM, or: unset XDG_DATA_DIRS"
+        ),
         variable: Some("XDG_DATA_DIRS"),
     })
 }

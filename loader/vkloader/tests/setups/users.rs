@@ -288,12 +288,15 @@ pub(super) const ROWS: &[Row] = &[
     Row::new(
         "a snap without the snap of drivers",
         |machine| {
-            machine.variable("SNAP", "/snap/game/7");
+            let text = "name: game\nconfinement: strict\nplugs:\n  gaming-mesa:\n    interface: content\n    default-provider: gaming-graphics\n";
+            fs::create_dir_all(machine.path("snap/meta")).expect("folders");
+            machine.file("snap/meta/snap.yaml", text);
+            machine.variable("SNAP", machine.path("snap").to_str().expect("plain"));
             machine.variable("SNAP_NAME", "game");
         },
         "driver.none-installed",
     )
-    .remedy("snap connections", good),
+    .remedy("snap connect game:gaming-mesa gaming-graphics:gaming-mesa", good),
 ];
 
 #[test]
@@ -385,8 +388,11 @@ fn drivers_of_a_usual_folder_that_a_variable_hides_are_named() {
     if !in_namespace(&mut machine, &words) {
         return;
     }
+    // A terminal of a snap with classic confinement has the variables of a snap, but no sandbox.
+    machine.variable("SNAP", "/snap/code/7").variable("SNAP_NAME", "code");
     let explained = machine.explain();
     assert_eq!((explained.code, explained.first()), (1, "driver.none-installed"));
+    assert!(!explained.report["surroundings"].to_string().contains("snap"));
     let (findings, advice) = (explained.findings(), explained.advice());
     assert!(
         findings.contains("/usr/share/vulkan/icd.d is not searched, but has good.json"),

@@ -231,12 +231,12 @@ impl Machine {
         paths.find(|path| path.exists())
     }
 
-    /// Returns the environments around the program, for example a container or virtual machine. Several can apply. `is_snap` is `true` if
-    /// the program has the variables of a snap.
+    /// Returns the environments around the program, for example a container or virtual machine. Several can apply. `is_snap` is `true` in
+    /// the sandbox of a snap.
     pub(super) fn surroundings(&self, is_snap: bool) -> Vec<&'static str> {
         let known: [(&str, bool); 9] = [
             ("flatpak", self.has(".flatpak-info")),
-            ("snap", is_snap && self.root == Path::new("/")),
+            ("snap", is_snap),
             (
                 "steam",
                 self.has("run/pressure-vessel") || self.has("run/host/container-manager"),

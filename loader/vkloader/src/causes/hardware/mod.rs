@@ -11,6 +11,7 @@ mod machine;
 mod permissions;
 mod several;
 
+use super::snap::Snap;
 use super::{elf, linker};
 use crate::report::{Card, Device, Dropped, Report, codes, rank};
 pub(crate) use drivers::for_cards;
@@ -59,8 +60,9 @@ pub(super) fn find(report: &mut Report, is_replaced: bool) {
 fn find_below(report: &mut Report, root: &Path, wanted: Option<&str>, is_replaced: bool) {
     let machine = Machine::at(root);
     report.hardware = machine.cards();
+    let snap = Snap::of(root, |name| report.variables.get(name));
     report.surroundings = machine
-        .surroundings(report.variables.get("SNAP").is_some())
+        .surroundings(snap.is_some_and(|snap| snap.is_sandbox()))
         .into_iter()
         .map(String::from)
         .collect();
