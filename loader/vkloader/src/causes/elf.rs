@@ -203,6 +203,9 @@ fn absent(dropped: &mut Dropped, library: &str, manifest: Option<&str>, own: Ide
             .findings
             .insert(1, format!("a library of this name is {}", shown(&path)));
         dropped.absent = Some(Absent::Elsewhere);
+        if manifest.is_some_and(is_of_steam) {
+            return;
+        }
         dropped.advice = format!(
             "Correct library_path in {} to {}, or reinstall the package that the manifest belongs to.",
             manifest.unwrap_or("the manifest"),
@@ -211,8 +214,22 @@ fn absent(dropped: &mut Dropped, library: &str, manifest: Option<&str>, own: Ide
     }
 }
 
+/// Part of the paths of files that Steam makes for its container.
+const IN_STEAM: &str = "/pressure-vessel/";
+/// Remedy for a driver in Steam's container whose library is missing.
+const OF_STEAM: &str = "Quit Steam and start it again, because it makes its container anew with the drivers of the system. If that does not help, \
+    reinstall the driver on the system itself.";
+
+/// Returns `true` if Steam made a manifest for its container. Users cannot repair such a file.
+fn is_of_steam(manifest: &str) -> bool {
+    manifest.contains(IN_STEAM)
+}
+
 /// Returns the remedy for a manifest whose library is missing.
 pub(super) fn without_library(manifest: &str, library: &str) -> String {
+    if is_of_steam(manifest) {
+        return OF_STEAM.into();
+    }
     match installed::owner(manifest) {
         Some(owner) => {
             format!("Reinstall the {owner}, which {manifest} belongs to, or correct library_path in that file.")

@@ -3,6 +3,7 @@
 use super::{Machine, Row, try_all};
 use crate::machine::built;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::process::Command;
 
 const LIBRARY: &str = "libraries/libmock_bad.so";
@@ -45,6 +46,24 @@ fn compiled(machine: &mut Machine, text: &str, needs: &[&str]) {
 }
 
 pub(super) const ROWS: &[Row] = &[
+    Row::new(
+        "Steam's container leads to a library of the system that was updated",
+        |machine| {
+            let manifest = machine.driver("bad", "device one");
+            fs::create_dir(machine.path("pressure-vessel")).expect("a folder");
+            let made = machine.path("pressure-vessel/0-bad.json");
+            fs::rename(manifest, &made).expect("moved");
+            fs::remove_file(machine.path(LIBRARY)).expect("removed");
+            symlink("/run/host/nowhere/libmock_bad.so", machine.path(LIBRARY)).expect("a link");
+            machine.variable("VK_DRIVER_FILES", made.to_str().expect("plain"));
+        },
+        "driver.not-opened",
+    )
+    .about("/run/host/nowhere/libmock_bad.so")
+    .remedy("Quit Steam and start it again", |machine| {
+        fs::remove_file(machine.path(LIBRARY)).expect("removed");
+        reinstall(machine);
+    }),
     Row::new(
         "a library is cut off",
         // The file lacks a part of the segments that the header names. The dynamic linker crashes when it reads that part.
