@@ -21,6 +21,9 @@ const LOADER: &str = "libvulkan.so.1";
 /// Words in the file of a program that contains a Vulkan loader.
 const OF_LOADERS: [&str; 2] = ["vk_icdGetInstanceProcAddr", "VK_ICD_FILENAMES"];
 
+/// Variables that name manifests of drivers. Loaders ignore these variables in a process with raised privileges.
+const OF_DRIVERS: [&str; 3] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"];
+
 /// Bits of a file's mode that raise privileges.
 const SET_USER: u32 = 0o4000;
 const SET_GROUP: u32 = 0o2000;
@@ -208,9 +211,18 @@ fn privileges(program: &Path) -> Option<String> {
     let name = program.display();
     let own = word(&name.to_string());
     let file = word(&program.file_name().unwrap_or_default().display().to_string());
+    let set = |name: &&&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let ignored = OF_DRIVERS.iter().find(set).map(|variable| {
+        let without = match mode & (SET_USER | SET_GROUP) {
+            0 => format!("sudo setcap -r {own}, or "),
+            _ => String::new(),
+        };
+        format!("; it also ignores {variable}, which names drivers: {without}copy their manifests to /etc/vulkan/icd.d")
+    });
+    let ignored = ignored.unwrap_or_default();
     Some(format!(
-        "{name} has {has}, so it runs with raised privileges and writes no trace; a copy has none: cp {own} /tmp/{file} && vkloader explain -- \
-         /tmp/{file}"
+        "{name} has {has}, so it runs with raised privileges and writes no trace{ignored}; a copy has none: cp {own} /tmp/{file} && vkloader \
+         explain -- /tmp/{file}"
     ))
 }
 
