@@ -1,11 +1,12 @@
 //! Captures the state of a process when a signal ends it.
 
 use super::cfi;
+use super::code;
 use super::maps::{History, Maps};
 use super::memory::Memory;
 use super::registers::{Registers, number};
 use super::unwind::{Place, Walk};
-use super::{Crash, Environment, Frame};
+use super::{Crash, Environment, Frame, Instruction};
 use crate::causes::Limits;
 use rustix::process::Pid;
 use std::collections::HashMap;
@@ -115,6 +116,11 @@ pub(super) fn crash(
         }),
         signal,
         address: place.address(),
+        instruction: if place.is_fault() {
+            code::instruction(&memory, &place.registers)
+        } else {
+            Instruction::Unknown
+        },
         sender: last.sender().filter(|sender| i64::from(*sender) != own_number),
         preloaded: preloaded(process),
         frames: places

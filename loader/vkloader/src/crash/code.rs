@@ -1,5 +1,6 @@
-//! Recognises two kinds of instructions: a call, and the return from a signal handler.
+//! Recognises three kinds of instructions: a call, the return from a signal handler, and a trap.
 
+use super::Instruction;
 use super::memory::Memory;
 use super::registers::{Machine, Registers};
 
@@ -56,6 +57,34 @@ pub(super) fn is_signal_return(memory: &Memory, address: u64, machine: Machine) 
     memory.read(address, found).is_some() && found == wanted
 }
 
+/// Returns the kind of the instruction at which a thread stopped.
+pub(super) fn instruction(memory: &Memory, registers: &Registers) -> Instruction {
+    let at = registers.pc;
+    let mut bytes = [0; 4];
+    if memory.read(at, &mut bytes).is_none() && memory.read(at, &mut bytes[..2]).is_none() {
+        return Instruction::Unknown;
+    }
+    let before = memory.word(at.wrapping_sub(1), 1).unwrap_or_default();
+    if is_trap(before as u8, bytes, registers.machine) {
+        Instruction::Trap
+    } else {
+        Instruction::Other
+    }
+}
+
+/// Returns `true` if the code `bytes` is a trap: ud2 or ud1 of x86, and udf or brk of Arm. The processor stops after int3 of x86, which is
+/// the byte `before`.
+fn is_trap(before: u8, bytes: [u8; 4], machine: Machine) -> bool {
+    match machine {
+        Machine::X64 | Machine::X86 => matches!(bytes, [0x0F, 0x0B | 0xB9, ..]) || before == 0xCC,
+        Machine::Arm64 => {
+            let word = u32::from_le_bytes(bytes);
+            // Memory without code has zeros, which are udf #0.
+            word & 0xFFE0_001F == 0xD420_0000 || word >> 16 == 0 && word != 0
+        }
+    }
+}
+
 /// The layout in which the kernel saves registers when a signal handler interrupts code.
 struct Saved {
     /// Offset of the registers from the start of the context, in bytes.
@@ -105,6 +134,25 @@ pub(super) fn interrupted(memory: &Memory, registers: &Registers) -> Option<Regi
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn traps_are_recognised() {
+        for (before, bytes, machine, expected) in [
+            (0x90, [0x0F, 0x0B, 0, 0], Machine::X64, true),
+            (0x90, [0x0F, 0x0B, 0, 0], Machine::X86, true),
+            (0x90, [0x0F, 0xB9, 0x40, 2], Machine::X64, true),
+            (0xCC, [0x90, 0x90, 0, 0], Machine::X64, true),
+            // The instruction is: vpaddd %zmm0,%zmm0,%zmm0, which processors without AVX-512 lack.
+            (0x90, [0x62, 0xF1, 0x7D, 0x48], Machine::X64, false),
+            // The instructions are: brk #1000, udf #7, udf #0, and add x0, x0, x0
+            (0, 0xD420_7D00_u32.to_le_bytes(), Machine::Arm64, true),
+            (0, 7_u32.to_le_bytes(), Machine::Arm64, true),
+            (0, [0; 4], Machine::Arm64, false),
+            (0xCC, 0x8B00_0000_u32.to_le_bytes(), Machine::Arm64, false),
+        ] {
+            assert_eq!(is_trap(before, bytes, machine), expected, "{before:x} {bytes:x?}");
+        }
+    }
 
     #[test]
     fn calls_of_x86_are_recognised() {

@@ -127,12 +127,24 @@ pub(crate) struct Crash {
     pub(crate) signal: i32,
     /// Address that could not be accessed, if the kernel reported an address.
     pub(crate) address: Option<u64>,
+    pub(crate) instruction: Instruction,
     /// Process that sent the signal; `None` if the signal came from the kernel or the process itself.
     pub(crate) sender: Option<u32>,
     /// Functions on the stack, innermost first.
     pub(crate) frames: Vec<Frame>,
     /// Paths of the libraries that `LD_PRELOAD` adds to the process.
     pub(crate) preloaded: Vec<String>,
+}
+
+/// Kind of the instruction at which the kernel detected a fault.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Instruction {
+    /// The kernel detected no fault, or the instruction cannot be read.
+    #[default]
+    Unknown,
+    /// An instruction with which code ends its process on purpose, for example after a failed check.
+    Trap,
+    Other,
 }
 
 /// A function on the stack.

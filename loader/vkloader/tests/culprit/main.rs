@@ -335,6 +335,24 @@ fn the_switch_that_takes_the_culprit_out_is_told_and_tried() {
     );
 }
 
+/// A program that ends itself with a trap needs no other processor.
+#[test]
+fn a_trap_of_the_program_is_told_as_its_own_check() {
+    if !has_compiler() {
+        return;
+    }
+    let wrong = Wrong::built();
+    let machine = wrong.machine("program created trap", "");
+    let explained = Wrong::explain(&machine, &[], &[&wrong.program()]);
+    assert_eq!(explained.report["crash"]["culprit"], "program");
+    assert!(explained.findings().contains("is a trap"), "{}", explained.findings());
+    assert!(
+        explained.advice().contains("one of its checks failed"),
+        "{}",
+        explained.advice()
+    );
+}
+
 #[test]
 fn a_crash_is_told_in_text_in_a_page_and_in_short() {
     if !has_compiler() {

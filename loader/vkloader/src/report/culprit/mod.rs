@@ -12,7 +12,7 @@ pub(super) use switch::{driver_switch, layer_switch};
 
 use super::{Dropped, codes, ended};
 use crate::child::{Ending, Finished};
-use crate::crash::{Crash, Frame, Unsupervised};
+use crate::crash::{Crash, Frame, Instruction, Unsupervised};
 use crate::events::Record;
 use crate::names;
 use crate::shell::word;
@@ -110,6 +110,8 @@ pub(crate) struct Crashed {
     /// culprit's function.
     #[serde(skip)]
     preloaded: Option<String>,
+    #[serde(skip)]
+    instruction: Instruction,
 }
 
 /// Returns the crash that explains the end of a run. A crash of the started process takes precedence over crashes of its descendants.
@@ -183,6 +185,7 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
         is_first: crash.is_first,
         signal: crash.signal,
         address: crash.address.map(hexadecimal),
+        instruction: crash.instruction,
         sender: crash.sender,
         frames: crash
             .frames
@@ -374,6 +377,9 @@ impl Crashed {
                 .as_ref()
                 .map(|library| format!("LD_PRELOAD adds {library} to the program, and its code is the innermost")),
         );
+        if self.is_trap() {
+            findings.push("the instruction there is a trap, with which code ends its process on purpose".into());
+        }
         findings.extend(
             self.address
                 .as_ref()
@@ -399,6 +405,11 @@ impl Crashed {
         self.signal == libc::SIGABRT && self.culprit == Who::Program
     }
 
+    /// Returns `true` if the code ended the process on purpose, with an instruction for this purpose.
+    fn is_trap(&self) -> bool {
+        self.instruction == Instruction::Trap && matches!(self.signal, libc::SIGILL | libc::SIGTRAP)
+    }
+
     /// Returns the remedy for a signal with one usual cause.
     fn advice_for_signal(&self) -> Option<&'static str> {
         match self.signal {
@@ -406,7 +417,10 @@ impl Crashed {
                 "A filter for system calls (seccomp) of a sandbox ended the process: let it permit the call, as with docker run --security-opt \
                  seccomp=unconfined, or SystemCallFilter= of systemd.",
             ),
-            libc::SIGILL => Some(
+            libc::SIGILL | libc::SIGTRAP if self.is_trap() => (self.culprit == Who::Program).then_some(
+                "The program ended itself, most often because one of its checks failed: read its last messages.",
+            ),
+            libc::SIGILL if self.instruction == Instruction::Other => Some(
                 "The code has an instruction that this processor lacks: install a build for this processor, such as the package of the distribution \
                  in place of one for x86-64-v3.",
             ),
@@ -440,50 +454,4 @@ impl Crashed {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_library_of_a_driver_is_not_blamed_on_the_program_at_exit() {
-        let (brought, common, program) = (Owner::Brought(vec![4]), Owner::Common, Owner::Program);
-        for (owners, expected) in [
-            (
-                vec![brought.clone(), common.clone(), program.clone()],
-                Some(Owner::Part(4)),
-            ),
-            (
-                vec![common.clone(), brought.clone(), common.clone(), program.clone()],
-                Some(Owner::Part(4)),
-            ),
-            (vec![brought.clone(), program.clone()], None),
-            (vec![brought, Owner::Part(2), program.clone()], None),
-            (vec![Owner::Brought(vec![1, 2]), common.clone(), program.clone()], None),
-            (vec![common, program], None),
-        ] {
-            assert_eq!(at_exit(&owners), expected, "{owners:?}");
-        }
-    }
-
-    /// A user cannot examine the probe, so that the report names the call of a driver in which the probe ended.
-    #[test]
-    fn the_probe_is_not_a_program_to_examine() {
-        let (own, game) = ("/usr/bin/vkloader", "/usr/bin/game");
-        for (executable, library, culprit) in [
-            (own, own, Who::Unknown),
-            (own, "/lib/libhook.so", Who::Program),
-            (game, game, Who::Program),
-        ] {
-            let mut crashed = Crashed {
-                culprit: Who::Program,
-                name: executable.into(),
-                executable: Some(executable.into()),
-                library: Some(library.into()),
-                ..Crashed::default()
-            };
-            let own = Path::new(own);
-            crashed.forget_probe(Some(own));
-            assert_eq!(crashed.culprit, culprit);
-            assert_eq!(crashed.name.is_empty(), culprit == Who::Unknown);
-        }
-    }
-}
+mod tests;
