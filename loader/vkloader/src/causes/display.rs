@@ -4,7 +4,7 @@ mod xserver;
 
 use super::elf;
 use crate::events::{Event, Record};
-use crate::report::{Dropped, Report, codes, rank};
+use crate::report::{Crashed, Dropped, Report, codes, rank};
 use crate::variables::Variables;
 use std::io::ErrorKind;
 use std::os::unix::net::UnixStream;
@@ -57,6 +57,39 @@ pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
         },
         ..row.about("the display")
     })
+}
+
+/// Libraries of displays whose functions crash if a program passes a null pointer in place of a display.
+const OF_DISPLAYS: [&str; 4] = ["libX11.so", "libX11-xcb.so", "libxcb.so", "libwayland-client.so"];
+/// Upper bound on the address of a fault that a null pointer causes.
+const NEAR_NULL: u64 = 4096;
+
+/// Completes the finding about a crash of a program that has no display and does not check this.
+pub(super) fn of_crash(dropped: &mut Dropped, crash: Option<&Crashed>, variables: &Variables) {
+    let is_set = |name| variables.get(name).is_some_and(|value| !value.is_empty());
+    if is_set("DISPLAY") || is_set("WAYLAND_DISPLAY") || !crash.is_some_and(is_null_display) {
+        return;
+    }
+    dropped.findings.insert(
+        0,
+        "neither DISPLAY nor WAYLAND_DISPLAY is set, so the program probably uses a display that it could not open"
+            .into(),
+    );
+    dropped.advice = match other_x(variables) {
+        Some(number) => to_use(&format!("DISPLAY=:{number}")),
+        None => codes::DISPLAY_MISSING.remedy.into(),
+    };
+}
+
+/// Returns `true` if the program passed a null pointer to a library of displays.
+fn is_null_display(crash: &Crashed) -> bool {
+    let first = crash.frames.first().and_then(|frame| frame.file.as_deref());
+    let name = first.and_then(|file| file.rsplit('/').next()).unwrap_or_default();
+    let address = crash.address.as_deref().and_then(|address| address.strip_prefix("0x"));
+    let address = address.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    crash.is_of_program()
+        && OF_DISPLAYS.iter().any(|library| name.starts_with(library))
+        && address.is_some_and(|address| address < NEAR_NULL)
 }
 
 /// Returns `true` if a program created an instance and did not list devices. Many programs open their window before they list devices.

@@ -28,7 +28,8 @@ pub(crate) use manifest::is_odd as is_odd_manifest;
 
 use crate::child::Finished;
 use crate::events::{Event, Record};
-use crate::report::{Absent, Dropped, Report, Verdict, codes, rank};
+use crate::report::{Absent, Crashed, Dropped, Report, Verdict, codes, rank};
+use crate::variables::Variables;
 use std::path::Path;
 
 /// Adds causes to a report that are not in the trace. `watched` is a second run with the dynamic linker's log, if there was one.
@@ -55,9 +56,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
         };
         elf::explain(dropped, &about);
         manifest::explain(dropped, &home);
-        if dropped.code == codes::PROGRAM_CRASHED.name {
-            elf::damage::of_crash(dropped, own);
-        }
+        of_crash(dropped, own, (report.crash.as_ref(), &report.variables));
         printed::explain(dropped, own, is_usable);
         loader::explain(dropped, &records);
         let words = (&report.printed[..], report.ending.number);
@@ -93,6 +92,14 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     follow_from_devices(report);
     report.dropped.sort_by_key(|dropped| dropped.rank);
     advise_on_hardware(report);
+}
+
+/// Adds causes to a finding about a crash.
+fn of_crash(dropped: &mut Dropped, own: elf::Identity, (crash, variables): (Option<&Crashed>, &Variables)) {
+    if dropped.code == codes::PROGRAM_CRASHED.name {
+        elf::damage::of_crash(dropped, own);
+        display::of_crash(dropped, crash, variables);
+    }
 }
 
 /// Ranks the finding that a program ended with a failure after all causes if no device can be used, because the failure follows from that.

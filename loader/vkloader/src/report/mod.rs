@@ -16,7 +16,7 @@ mod settings;
 mod verdict;
 
 pub(crate) use build::{PRINTED, Received, build};
-pub(crate) use culprit::{NEWER_ONLY_DRIVERS, ONLY_DRIVERS, Retried, Switch, retried};
+pub(crate) use culprit::{Crashed, NEWER_ONLY_DRIVERS, ONLY_DRIVERS, Retried, Switch, retried};
 pub(crate) use decided::busiest;
 #[cfg(test)]
 pub(crate) use devices::of_other;

@@ -400,6 +400,11 @@ impl Crashed {
         })
     }
 
+    /// Returns `true` if the program itself crashed, and not a library of `LD_PRELOAD`.
+    pub(crate) fn is_of_program(&self) -> bool {
+        self.culprit == Who::Program && self.preloaded.is_none()
+    }
+
     /// Returns `true` if the program itself ended the process by SIGABRT, for example through a C++ exception.
     pub(crate) fn is_abort_of_program(&self) -> bool {
         self.signal == libc::SIGABRT && self.culprit == Who::Program
