@@ -308,12 +308,27 @@ fn mesas_layer_undoes_what_the_loader_chose() {
         (explained.devices(), drivers(&explained)),
         (vec!["soft"], vec!["libmock_soft.so"])
     );
-    assert_eq!(explained.found("device.hidden-by-layer")["name"], "card");
-    assert!(
-        explained.report.to_string().contains("MESA_VK_DEVICE_SELECT"),
-        "{:#}",
-        explained.report
+    let found = explained.found("device.hidden-by-layer");
+    assert_eq!(found["name"], "card");
+    let advice = found["advice"].as_str().unwrap_or_default();
+    let remedy = "Unset MESA_VK_DEVICE_SELECT and MESA_VK_DEVICE_SELECT_FORCE_DEFAULT_DEVICE, or ";
+    assert!(advice.starts_with(remedy), "{advice}");
+    // A variable that is not set is not in the remedy, and the layer hides devices even with only one of the variables.
+    machine.unset("MESA_VK_DEVICE_SELECT");
+    std::fs::create_dir_all(machine.path("none")).expect("a folder");
+    machine.file(
+        "none/.profile",
+        "#\nexport MESA_VK_DEVICE_SELECT_FORCE_DEFAULT_DEVICE=1\n",
     );
+    let explained = machine.explain();
+    let found = explained.found("device.hidden-by-layer").to_string();
+    assert!(
+        found.contains("\"Unset MESA_VK_DEVICE_SELECT_FORCE_DEFAULT_DEVICE, or ")
+            && found.contains("none/.profile, line 2, sets it"),
+        "{found}"
+    );
+    machine.unset("MESA_VK_DEVICE_SELECT_FORCE_DEFAULT_DEVICE");
+    assert_eq!(machine.explain().devices().len(), 2);
     // Mesa's layer prints a list of devices and ends the process. The report must not treat the printed list as the devices that the
     // program received.
     machine.variable("MESA_VK_DEVICE_SELECT", "list");

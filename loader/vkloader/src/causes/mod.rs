@@ -28,7 +28,7 @@ pub(crate) use manifest::is_odd as is_odd_manifest;
 
 use crate::child::Finished;
 use crate::events::{Event, Record};
-use crate::report::{Absent, Crashed, Dropped, Report, Verdict, codes, rank};
+use crate::report::{self, Absent, Crashed, Dropped, Report, Verdict, codes, rank};
 use crate::variables::Variables;
 use std::path::Path;
 
@@ -75,15 +75,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     let is_replaced = variables(&records).any(|(name, _)| overriding::REPLACING.contains(&name));
     hardware::find(report, is_replaced);
     if report.loader.is_some() {
-        overriding::find(report, &records);
-        words::find(report, &records);
-        let mesas = mesa::find(report, |name| report.variables.get(name));
-        report.dropped.extend(mesas);
-        let variables = &report.variables;
-        let dropped = report.dropped.iter_mut();
-        dropped.for_each(|one| mesa::blame_debugging(one, |name| variables.get(name)));
-        instance::find(report, &records, of_program);
-        origins(report);
+        find_in_settings(report, &records, of_program);
     }
     snap::complete(report, Path::new("/"));
     for dropped in &mut report.dropped {
@@ -100,6 +92,19 @@ fn of_crash(dropped: &mut Dropped, own: elf::Identity, (crash, variables): (Opti
         elf::damage::of_crash(dropped, own);
         display::of_crash(dropped, crash, variables);
     }
+}
+
+/// Adds causes in variables, in settings, and in the calls of the program.
+fn find_in_settings(report: &mut Report, records: &[&Record], of_program: bool) {
+    overriding::find(report, records);
+    words::find(report, records);
+    let mesas = mesa::find(report, |name| report.variables.get(name));
+    report.dropped.extend(mesas);
+    let variables = &report.variables;
+    let dropped = report.dropped.iter_mut();
+    dropped.for_each(|one| mesa::blame_debugging(one, |name| variables.get(name)));
+    instance::find(report, records, of_program);
+    origins(report);
 }
 
 /// Ranks the finding that a program ended with a failure after all causes if no device can be used, because the failure follows from that.
@@ -177,40 +182,51 @@ fn origins(report: &mut Report) {
     let mut known: Vec<(String, Vec<String>)> = Vec::new();
     let is_flatpak = report.surroundings.iter().any(|word| word == "flatpak");
     for dropped in report.dropped.iter_mut().filter(|dropped| dropped.rank < rank::ASIDE) {
-        let named = OF_LINKER
-            .iter()
-            .find(|name| dropped.advice.contains(&format!(" out of {name}")));
-        let of_linker = || named.map(|name| (*name).into());
-        let Some(name) = dropped.variable.clone().or_else(of_linker) else {
-            continue;
-        };
-        if report.variables.has(&name) {
-            dropped.findings.push(format!(
-                "{name}: set by the program or a script that starts it, not by the shell of vkloader"
-            ));
-            dropped.advice = dropped.advice.replace(
-                &format!("unset {name}"),
-                &format!("remove {name} from the script or command that starts the program"),
-            );
-            continue;
+        for name in causing(dropped) {
+            if report.variables.has(&name) {
+                dropped.findings.push(format!(
+                    "{name}: set by the program or a script that starts it, not by the shell of vkloader"
+                ));
+                dropped.advice = dropped.advice.replace(
+                    &format!("unset {name}"),
+                    &format!("remove {name} from the script or command that starts the program"),
+                );
+                continue;
+            }
+            if is_flatpak {
+                // The shell of a user is outside of the sandbox, so its variables are not those of the program.
+                dropped.advice = dropped.advice.replace(
+                    &format!("unset {name}"),
+                    &format!(
+                        "flatpak override --user --unset-env={name} {}",
+                        origin::flatpak_application()
+                    ),
+                );
+            }
+            if known.iter().all(|(other, _)| *other != name) {
+                known.push((name.clone(), origin::of(&name)));
+            }
+            let words = known.iter().find(|(other, _)| *other == name);
+            let words = words.into_iter().flat_map(|(_, words)| words);
+            dropped.findings.extend(words.map(|words| format!("{name}: {words}")));
         }
-        if is_flatpak {
-            // The shell of a user is outside of the sandbox, so its variables are not those of the program.
-            dropped.advice = dropped.advice.replace(
-                &format!("unset {name}"),
-                &format!(
-                    "flatpak override --user --unset-env={name} {}",
-                    origin::flatpak_application()
-                ),
-            );
-        }
-        if known.iter().all(|(other, _)| *other != name) {
-            known.push((name.clone(), origin::of(&name)));
-        }
-        let words = known.iter().find(|(other, _)| *other == name);
-        let words = words.into_iter().flat_map(|(_, words)| words);
-        dropped.findings.extend(words.map(|words| format!("{name}: {words}")));
     }
+}
+
+/// Returns the variables that cause a finding.
+fn causing(dropped: &Dropped) -> Vec<String> {
+    let named = OF_LINKER
+        .iter()
+        .find(|name| dropped.advice.contains(&format!(" out of {name}")));
+    let of_layer = report::controlling_in(dropped).into_iter().map(String::from);
+    let of_linker = || named.map(|name| (*name).into());
+    dropped
+        .variable
+        .clone()
+        .or_else(of_linker)
+        .into_iter()
+        .chain(of_layer)
+        .collect()
 }
 
 /// Returns the variables of the process, with their values.

@@ -142,7 +142,7 @@ fn of_devices(report: &Report) -> Vec<Dropped> {
     for layer in movers {
         found.push(Dropped {
             reason: format!("{layer} changed the order of the devices."),
-            advice: layers::without(layer),
+            advice: layers::without(layer, &report.variables),
             ..codes::DEVICE_MOVED_BY_LAYER.about(layer)
         });
     }
@@ -352,7 +352,11 @@ fn explained(decision: &TracedDecision) -> Dropped {
 fn is_of_variable(code: Code) -> bool {
     matches!(
         code,
-        Code::DeviceIdFilter | Code::DeviceNotVisible | Code::DriverManifestDisabled | Code::DriverManifestNotSelected
+        Code::DeviceIdFilter
+            | Code::DeviceNotVisible
+            | Code::DriverManifestDisabled
+            | Code::DriverManifestNotSelected
+            | Code::LayerDisabled
     )
 }
 

@@ -178,7 +178,7 @@ impl Report {
             found.advice = if variables.is_empty() {
                 super::ended::without(library.as_deref().unwrap_or(layer), WITHOUT, layer)
             } else {
-                without(layer)
+                without(layer, &self.variables)
             };
             found.findings.extend(variables);
             found.file = library;
@@ -189,11 +189,12 @@ impl Report {
 /// Beginning of the finding that lists the layers of a call.
 pub(super) const THROUGH_LAYERS: &str = "the call went through these layers: ";
 
-/// Layers that change the list of devices. Each row has the beginning of the name, the remedy, and the variables that control the layer.
-const KNOWN: [(&str, &str, &[&str]); 3] = [
+/// Layers that change the list of devices. Each row has the beginning of the name, the remedy, and the variables that control the layer. Without
+/// a remedy in the row, the remedy is to unset the variables.
+const KNOWN: [(&str, Option<&str>, &[&str]); 3] = [
     (
         "VK_LAYER_MESA_device_select",
-        "Unset MESA_VK_DEVICE_SELECT and DRI_PRIME",
+        None,
         &[
             "MESA_VK_DEVICE_SELECT",
             "MESA_VK_DEVICE_SELECT_FORCE_DEFAULT_DEVICE",
@@ -202,35 +203,54 @@ const KNOWN: [(&str, &str, &[&str]); 3] = [
     ),
     (
         "VK_LAYER_AMD_switchable_graphics",
-        "Choose one of AMD's drivers: AMD_VULKAN_ICD=RADV PROGRAM or AMD_VULKAN_ICD=AMDVLK PROGRAM",
+        Some("Choose one of AMD's drivers: AMD_VULKAN_ICD=RADV PROGRAM or AMD_VULKAN_ICD=AMDVLK PROGRAM"),
         &["AMD_VULKAN_ICD"],
     ),
     (
         "VK_LAYER_NV_optimus",
-        "Unset __NV_PRIME_RENDER_OFFLOAD and __VK_LAYER_NV_optimus",
+        None,
         &["__NV_PRIME_RENDER_OFFLOAD", "__VK_LAYER_NV_optimus"],
     ),
 ];
 
 /// Returns the remedy for a layer that changes the list of devices.
-pub(super) fn without(layer: &str) -> String {
+pub(super) fn without(layer: &str, variables: &Variables) -> String {
     let known = KNOWN.iter().find(|(name, ..)| layer.starts_with(name));
+    let set: Vec<&str> = set_for(layer, variables).map(|(name, _)| name).collect();
+    let unset = (!set.is_empty()).then(|| format!("Unset {}", set.join(" and ")));
+    let own = known.and_then(|(_, remedy, _)| remedy.map(String::from).or(unset));
     let word = word(layer);
-    match (layer, known) {
+    match (layer, own) {
         ("", _) => "To find out which, start the program without one layer after the other: VK_LOADER_LAYERS_DISABLE=LAYER PROGRAM".into(),
-        (_, Some((_, remedy, _))) => {
-            format!("{remedy}, or start the program without the layer: VK_LOADER_LAYERS_DISABLE={word} PROGRAM")
+        (_, Some(own)) => {
+            format!("{own}, or start the program without the layer: VK_LOADER_LAYERS_DISABLE={word} PROGRAM")
         }
         _ => format!("To start the program without the layer: VK_LOADER_LAYERS_DISABLE={word} PROGRAM"),
     }
 }
 
-/// Returns the variables that control a layer and are set for the program, each with its value.
-fn controlling(layer: &str, variables: &Variables) -> Vec<String> {
+/// Returns the variables that control a layer and are set for the program, with their values.
+fn set_for(layer: &str, variables: &Variables) -> impl Iterator<Item = (&'static str, String)> {
     let known = KNOWN.iter().find(|(name, ..)| layer.starts_with(name));
     let names = known.map_or(&[][..], |(_, _, names)| names);
-    let set = names.iter().filter_map(|name| Some((name, variables.get(name)?)));
-    set.map(|(name, value)| format!("{name} is {value}")).collect()
+    names.iter().filter_map(|name| Some((*name, variables.get(name)?)))
+}
+
+/// Returns the variables that control a layer and are set for the program, each with its value.
+fn controlling(layer: &str, variables: &Variables) -> Vec<String> {
+    set_for(layer, variables)
+        .map(|(name, value)| format!("{name} is {value}"))
+        .collect()
+}
+
+/// Returns the variables in the findings about a device that a layer hides.
+pub(crate) fn controlling_in(found: &Dropped) -> Vec<&'static str> {
+    let names = KNOWN.iter().flat_map(|(_, _, names)| names.iter().copied());
+    let is_in = |name: &str| {
+        let mut rests = found.findings.iter().filter_map(|one| one.strip_prefix(name));
+        found.code == codes::DEVICE_HIDDEN_BY_LAYER.name && rests.any(|rest| rest.starts_with(" is "))
+    };
+    names.filter(|name| is_in(name)).collect()
 }
 
 /// Returns the finding about a device that a layer hides.
@@ -242,7 +262,7 @@ pub(super) fn hides(hidden: &Hidden, variables: &Variables) -> Dropped {
             layer => format!("{layer} hides the device from the program."),
         },
         findings: controlling(&hidden.by, variables),
-        advice: without(&hidden.by),
+        advice: without(&hidden.by, variables),
         ..codes::DEVICE_HIDDEN_BY_LAYER.about(&hidden.name)
     }
 }
@@ -250,7 +270,7 @@ pub(super) fn hides(hidden: &Hidden, variables: &Variables) -> Dropped {
 /// Adds findings about `layer`, which prevents the use of devices. `with` and `free` are the results of the probe with and without `layer`.
 pub(crate) fn obstructed(report: &mut Report, layer: &str, with: &Seen, free: &Seen) {
     let mut found = match with.failed_call() {
-        Some((call, code)) => vec![fails(layer, call, code)],
+        Some((call, code)) => vec![fails(layer, call, code, &report.variables)],
         None => hide_all(report, layer, free),
     };
     let usable: Vec<&str> = free.usable().map(|device| device.name.as_str()).collect();
@@ -276,11 +296,11 @@ pub(crate) fn obstructed(report: &mut Report, layer: &str, with: &Seen, free: &S
 /// Variable that disables layers.
 pub(crate) const WITHOUT: &str = "VK_LOADER_LAYERS_DISABLE";
 
-fn fails(layer: &str, call: &str, code: i32) -> Dropped {
+fn fails(layer: &str, call: &str, code: i32, variables: &Variables) -> Dropped {
     Dropped {
         reason: format!("{call} fails with {layer}, but succeeds without it."),
         findings: vec![format!("{call} returned {}", names::result(code))],
-        advice: without(layer),
+        advice: without(layer, variables),
         ..codes::LAYER_CALL_FAILED.about(layer)
     }
 }

@@ -22,7 +22,7 @@ pub(crate) use decided::busiest;
 pub(crate) use devices::of_other;
 pub(crate) use ended::is_opening;
 pub(crate) use ended::{UNTIL_THEN, how_ended, leave_out};
-pub(crate) use layers::{WITHOUT as WITHOUT_LAYERS, has_chain, obstructed};
+pub(crate) use layers::{WITHOUT as WITHOUT_LAYERS, controlling_in, has_chain, obstructed};
 
 use crate::causes::Limits;
 use crate::variables::Variables;

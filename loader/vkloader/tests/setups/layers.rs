@@ -150,6 +150,24 @@ pub(super) const ROWS: &[Row] = &[
         machine.variable("OFF_switchable", "1");
     }),
     Row::new(
+        "a file of the user disables all implicit layers",
+        |machine| {
+            with_layer(machine, "");
+            fs::create_dir_all(machine.path("none")).expect("a folder");
+            machine.file(
+                "none/.zshenv",
+                "# a crash\nexport VK_LOADER_LAYERS_DISABLE=~implicit~\n",
+            );
+            machine.variable("VK_LOADER_LAYERS_DISABLE", "~implicit~");
+        },
+        "layer.disabled",
+    )
+    .about("none/.zshenv, line 2, sets it")
+    .remedy("Unset VK_LOADER_LAYERS_DISABLE", |machine| {
+        machine.unset("VK_LOADER_LAYERS_DISABLE");
+    })
+    .gone(),
+    Row::new(
         "a settings file leaves all drivers out",
         |machine| {
             good(machine);
