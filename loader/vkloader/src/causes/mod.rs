@@ -98,6 +98,7 @@ fn of_crash(dropped: &mut Dropped, own: elf::Identity, (crash, variables): (Opti
 fn find_in_settings(report: &mut Report, records: &[&Record], of_program: bool) {
     overriding::find(report, records);
     words::find(report, records);
+    multiarch::blame_misspelt(report);
     let mesas = mesa::find(report, |name| report.variables.get(name));
     report.dropped.extend(mesas);
     let variables = &report.variables;

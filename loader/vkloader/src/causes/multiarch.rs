@@ -2,8 +2,9 @@
 //! layers for both.
 
 use super::elf::{self, Identity};
+use super::overriding::REPLACING;
 use crate::manifests;
-use crate::report::{Dropped, Report, rank};
+use crate::report::{Dropped, Report, codes, rank};
 use crate::shell::word;
 use std::path::{Path, PathBuf};
 
@@ -60,6 +61,50 @@ pub(super) fn blame_variable(report: &mut Report, variable: &str, of_variable: u
         one.advice = format!("{rest}, or: unset {variable}");
         one.variable = Some(variable.into());
         one.rank = of_variable.saturating_sub(1);
+    }
+}
+
+/// Blames a misspelt path in a variable that replaces the search for drivers, if the variable also names the same driver for another word
+/// size. Removes the findings about the other word size, because lists with both word sizes are usual.
+pub(super) fn blame_misspelt(report: &mut Report) {
+    let set = |name: &&str| report.variables.get(name).is_some();
+    let Some(variable) = REPLACING.into_iter().find(set).filter(|_| report.drivers.is_empty()) else {
+        return;
+    };
+    let value = report.variables.get(variable).unwrap_or_default();
+    let own = report.loader.as_ref().and_then(|loader| loader.path.as_deref());
+    let own = own.and_then(|path| Identity::of(Path::new(path)));
+    let own = own.unwrap_or_else(Identity::of_this_process);
+    let mut misspelt: Vec<(&str, PathBuf)> = Vec::new();
+    report.dropped.retain(|one| {
+        let manifest = [one.file.as_deref(), Some(one.name.as_str())];
+        let manifest = manifest.into_iter().flatten().find(|path| path.ends_with(".json"));
+        let is_meant =
+            |word: &&str| !word.is_empty() && !Path::new(word).exists() && manifest.map(stem) == Some(stem(word));
+        let meant = || Some((value.split(':').find(is_meant)?, counterpart(one, own)?));
+        let is_of_other = is_of_driver(one) && CODES.contains(&one.code.as_str());
+        let found = is_of_other.then(meant).flatten();
+        let is_kept = found.is_none();
+        misspelt.extend(found);
+        is_kept
+    });
+    for (path, exists) in misspelt {
+        let exists = exists.display().to_string();
+        let words: Vec<&str> = value
+            .split(':')
+            .map(|word| if word == path { &exists } else { word })
+            .collect();
+        let is_it = |one: &&mut Dropped| {
+            (one.code.as_str(), one.name.as_str()) == (codes::VARIABLE_NO_MATCH.name, variable)
+                && one.reason.starts_with(&format!("{path} in "))
+        };
+        for one in report.dropped.iter_mut().filter(is_it) {
+            one.rank = rank::SILENT - 1;
+            one.advice = format!(
+                "Correct the path: {variable}={}, or: unset {variable}",
+                word(&words.join(":"))
+            );
+        }
     }
 }
 

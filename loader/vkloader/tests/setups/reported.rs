@@ -130,6 +130,35 @@ pub(super) const ROWS: &[Row] = &[
         machine.variable("VK_ICD_FILENAMES", right);
     }),
     Row::new(
+        "a variable names the driver for both word sizes, and one path has more after its end",
+        |machine| {
+            both_word_sizes(machine);
+            let folder = path(machine, "data/vulkan/icd.d");
+            let value = format!("{folder}/card_icd.i686.json:{folder}/card_icd.x86_64.jsonobs");
+            machine.variable("VK_DRIVER_FILES", value);
+        },
+        "variable.no-match",
+    )
+    .about("card_icd.x86_64.jsonobs in VK_DRIVER_FILES leads to no manifest")
+    .remedy("card_icd.x86_64.json, or: unset VK_DRIVER_FILES", |machine| {
+        let folder = path(machine, "data/vulkan/icd.d");
+        machine.unset("VK_DRIVER_FILES");
+        let value = format!("{folder}/card_icd.i686.json:{folder}/card_icd.x86_64.json");
+        machine.variable("VK_DRIVER_FILES", value);
+    }),
+    Row::new(
+        "a variable names the driver for both word sizes, and one word size is misspelt",
+        |machine| {
+            both_word_sizes(machine);
+            let folder = path(machine, "data/vulkan/icd.d");
+            let value = format!("{folder}/card_icd.x86-64.json:{folder}/card_icd.i686.json");
+            machine.variable("VK_ICD_FILENAMES", value);
+        },
+        "variable.no-match",
+    )
+    .about("card_icd.x86-64.json in VK_ICD_FILENAMES leads to no manifest")
+    .remedy("/card_icd.x86_64.json:", |machine| machine.unset("VK_ICD_FILENAMES")),
+    Row::new(
         "paths are divided by a blank",
         |machine| {
             good(machine);
