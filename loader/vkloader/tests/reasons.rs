@@ -28,11 +28,18 @@ fn reason<'a>(explained: &'a Explained, code: &str) -> &'a str {
 #[test]
 fn how_a_program_ended_is_said_by_status_and_name() {
     let machine = Machine::new();
-    machine.driver("good", "device one");
+    machine.driver("good", "device one\ndevice.api_version 1.4.999");
     let explained = of_shell(&machine, "$P; exit 3");
     assert!(reason(&explained, "program.failed").contains("status 3"));
+    // The loader sees no call after the creation of a device.
+    let found = explained.found("program.failed").to_string();
+    assert!(
+        found.contains("vkQueueSubmit") && found.contains("VK_ERROR_DEVICE_LOST"),
+        "{found}"
+    );
     let explained = of_shell(&machine, "$P; exit 139");
     assert!(reason(&explained, "program.failed").contains("signal 11 (SIGSEGV)"));
+    assert!(!explained.report["dropped"].to_string().contains("VK_ERROR_DEVICE_LOST"));
     let explained = of_shell(&machine, "$P; kill -SEGV $$");
     assert!(reason(&explained, "program.crashed").contains("signal 11 (SIGSEGV)"));
     let explained = of_shell(&machine, "$P; kill -TERM $$");

@@ -2,7 +2,7 @@
 
 mod xserver;
 
-use super::elf;
+use super::{elf, late};
 use crate::events::{Event, Record};
 use crate::report::{Crashed, Dropped, Report, codes, rank};
 use crate::variables::Variables;
@@ -122,7 +122,34 @@ impl Problem {
 
 /// Returns a finding for a program that failed because its X server cannot show images of a graphics card. The server has no DRI3, like
 /// many remote desktops, or runs on another machine.
-pub(super) fn without_dri3(report: &Report, records: &[&Record]) -> Option<Dropped> {
+pub(super) fn without_dri3(report: &mut Report, records: &[&Record]) -> Option<Dropped> {
+    let display = needs_dri3(report, records)?;
+    let mut found = codes::DISPLAY_WITHOUT_DRI3.about("the display");
+    found.rank = rank::STATUS - 3;
+    let finding = match display.strip_prefix(':') {
+        Some(number) => match xserver::has_dri3(number.split('.').next()?, &report.variables) {
+            Some(true) => return None,
+            Some(false) => {
+                if let Some(place) = xserver::option_dri(Path::new("/")) {
+                    found.advice = format!("Remove Option \"DRI\" ({place}), and start the X server again.");
+                }
+                format!("the X server of DISPLAY={display} does not list the extension DRI3")
+            }
+            None => {
+                if !report.dropped.iter().any(|one| one.code == codes::DISPLAY_MISSING.name) {
+                    late::before_device(report, records);
+                }
+                return None;
+            }
+        },
+        None => format!("DISPLAY={display} leads over the network, as with ssh -X, which DRI3 does not"),
+    };
+    found.findings = vec![finding];
+    Some(found)
+}
+
+/// Returns the X display of a program that failed and needs DRI3 to show images of a graphics card.
+fn needs_dri3(report: &Report, records: &[&Record]) -> Option<String> {
     let failed = |code: &codes::Row| report.dropped.iter().any(|dropped| dropped.code == code.name);
     let is_of_mesa = |driver: &str| {
         driver
@@ -141,20 +168,8 @@ pub(super) fn without_dri3(report: &Report, records: &[&Record]) -> Option<Dropp
     {
         return None;
     }
-    let display = report
-        .variables
-        .get("DISPLAY")
-        .filter(|_| wants_window(report, records))?;
-    let finding = match display.strip_prefix(':') {
-        Some(number) if xserver::has_dri3(number.split('.').next()?, &report.variables)? => return None,
-        Some(_) => format!("the X server of DISPLAY={display} does not list the extension DRI3"),
-        None => format!("DISPLAY={display} leads over the network, as with ssh -X, which DRI3 does not"),
-    };
-    Some(Dropped {
-        findings: vec![finding],
-        rank: rank::STATUS - 3,
-        ..codes::DISPLAY_WITHOUT_DRI3.about("the display")
-    })
+    let display = report.variables.get("DISPLAY");
+    display.filter(|_| wants_window(report, records))
 }
 
 /// Returns `true` if a program made calls for a surface, or uses a library that opens windows.

@@ -54,7 +54,8 @@ pub(super) fn find(report: &mut Report, records: &[&Record], of_program: bool) {
         report.dropped.extend(display::missing(report, records));
         report.dropped.extend(failed_call(report, records));
         report.dropped.extend(without_link(report, records));
-        report.dropped.extend(display::without_dri3(report, records));
+        let without_dri3 = display::without_dri3(report, records);
+        report.dropped.extend(without_dri3);
     }
 }
 

@@ -5,6 +5,7 @@ mod display;
 pub(crate) mod elf;
 mod hardware;
 mod instance;
+mod late;
 mod limits;
 mod linker;
 mod loader;
@@ -105,6 +106,7 @@ fn find_in_settings(report: &mut Report, records: &[&Record], of_program: bool) 
     let dropped = report.dropped.iter_mut();
     dropped.for_each(|one| mesa::blame_debugging(one, |name| variables.get(name)));
     instance::find(report, records, of_program);
+    late::after_device(report, records);
     origins(report);
 }
 

@@ -54,6 +54,38 @@ pub(super) fn has_dri3(number: &str, variables: &Variables) -> Option<bool> {
     (reply[0] == 1).then_some(reply[8] == 1)
 }
 
+/// File and folders with the configuration of Xorg, relative to the root.
+const OF_XORG: [&str; 3] = ["etc/X11/xorg.conf", "etc/X11/xorg.conf.d", "usr/share/X11/xorg.conf.d"];
+
+/// Returns the file and the line with which the configuration of Xorg limits the server to DRI2.
+pub(super) fn option_dri(root: &Path) -> Option<String> {
+    let mut files = Vec::new();
+    for place in OF_XORG.map(|place| root.join(place)) {
+        let mut within: Vec<_> = match std::fs::read_dir(&place) {
+            Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
+            Err(_) => vec![place],
+        };
+        within.sort();
+        files.append(&mut within);
+    }
+    files.iter().find_map(|file| {
+        let is_small = std::fs::metadata(file).is_ok_and(|state| state.is_file() && state.len() < 1 << 20);
+        let text = is_small.then(|| std::fs::read_to_string(file).ok()).flatten()?;
+        let line = text.lines().position(limits_dri)?;
+        Some(format!("{}, line {}", file.display(), line + 1))
+    })
+}
+
+/// Returns `true` for a line `Option "DRI" "2"`. Also accepts older versions.
+fn limits_dri(line: &str) -> bool {
+    let line = line.trim().to_lowercase();
+    let Some(rest) = line.strip_prefix("option") else {
+        return false;
+    };
+    let words: Vec<&str> = rest.split('"').map(str::trim).filter(|word| !word.is_empty()).collect();
+    matches!(words[..], ["dri", "1" | "2", ..])
+}
+
 /// Returns `true` if this user may read a file with X authorizations.
 pub(super) fn has_cookies(variables: &Variables) -> bool {
     !cookies(variables).is_empty()
@@ -91,4 +123,29 @@ fn take<'a>(bytes: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
     let (first, rest) = bytes.split_at_checked(count)?;
     *bytes = rest;
     Some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_that_limits_the_server_to_dri2_is_found() {
+        let root = tempfile::tempdir().expect("a folder");
+        assert_eq!(option_dri(root.path()), None);
+        let folder = root.path().join("etc/X11/xorg.conf.d");
+        std::fs::create_dir_all(&folder).expect("folders");
+        let file = folder.join("20-amdgpu.conf");
+        for (line, is_limit) in [
+            ("\tOption \"DRI\" \"2\"", true),
+            ("  option  \"dri\"\t\"1\" # old", true),
+            ("Option \"DRI\" \"3\"", false),
+            ("# Option \"DRI\" \"2\"", false),
+            ("Option \"TearFree\" \"2\"", false),
+        ] {
+            std::fs::write(&file, format!("Section \"Device\"\n{line}\nEndSection\n")).expect("a file");
+            let expected = is_limit.then(|| format!("{}, line 2", file.display()));
+            assert_eq!(option_dri(root.path()), expected, "{line}");
+        }
+    }
 }

@@ -1,0 +1,60 @@
+//! Explains programs that fail where the loader sees no calls: after they created a device, or before they use one.
+
+use crate::events::{Event, Record};
+use crate::report::{Dropped, Report, codes};
+
+/// Remedy for a program that created a device and then failed.
+const AFTER_DEVICE: &str = "Read the last lines that the program and its driver printed. VK_ERROR_DEVICE_LOST (-4) there means that the driver gave up \
+     the card: look in dmesg for its reset or hang (ring timeout, GPU HANG, Xid), and update the driver and the kernel. \
+     VK_ERROR_OUT_OF_DEVICE_MEMORY (-2) means that the memory of the card is short: close programs that use it.";
+
+/// Remedy for a program with windows that failed before it created a device, if the X server does not say whether it has DRI3.
+const BEFORE_DEVICE: &str = "Read the last lines that the program and its driver printed. If the driver reports there that DRI3 is missing, permit DRI3 in \
+     the configuration of the X server (for Xorg, remove Option \"DRI\" \"2\"), or start the program in a local session.";
+
+/// Adds to the finding about the failure of a program which of its calls the loader saw, if the program created a device before.
+pub(super) fn after_device(report: &mut Report, records: &[&Record]) {
+    if !has_device(records) {
+        return;
+    }
+    if let Some(failed) = failure(report) {
+        failed.findings.push(
+            "the program had created a device; the loader does not see later calls, such as vkQueueSubmit".into(),
+        );
+        failed.advice = AFTER_DEVICE.into();
+    }
+}
+
+/// Adds to the finding about the failure of a program the message of drivers about DRI3, if the program created no device.
+pub(super) fn before_device(report: &mut Report, records: &[&Record]) {
+    if has_device(records) {
+        return;
+    }
+    if let Some(failed) = failure(report) {
+        failed.advice = BEFORE_DEVICE.into();
+    }
+}
+
+/// Lowest status that stands for a signal, with which a shell reports that one of its programs crashed.
+const OF_SIGNALS: i32 = 128;
+
+/// Returns the finding that a program failed although a device is usable. Returns `None` if the finding has a special remedy already, or if
+/// the status stands for a signal.
+fn failure(report: &mut Report) -> Option<&mut Dropped> {
+    if report.ending.number.is_none_or(|status| status >= OF_SIGNALS) {
+        return None;
+    }
+    let row = codes::PROGRAM_FAILED;
+    let is_it = |one: &&mut Dropped| (one.code.as_str(), one.advice.as_str()) == (row.name, row.remedy);
+    let is_usable = report.is_usable();
+    report.dropped.iter_mut().find(is_it).filter(|_| is_usable)
+}
+
+/// Returns `true` if the last attempt of a program to create a device succeeded.
+fn has_device(records: &[&Record]) -> bool {
+    let mut ends = records.iter().rev().filter_map(|record| match &record.event {
+        Event::End(step) if step.step == "call" && step.name == "vkCreateDevice" => Some(step.failure().is_none()),
+        _ => None,
+    });
+    ends.next() == Some(true)
+}
