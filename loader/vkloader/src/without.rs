@@ -80,6 +80,11 @@ impl Library {
                 decide(report, slice::from_ref(name), &without);
             }
         }
+        let deciding = names
+            .iter()
+            .zip(&effects)
+            .filter(|(_, effect)| **effect == Effect::Decides);
+        contradict(report, &deciding.map(|(name, _)| name).collect::<Vec<_>>());
         let is_decided = effects.contains(&Effect::Decides) || names.is_empty() || self.try_together(report, &names)?;
         for (name, effect) in names.iter().zip(effects) {
             if !is_decided && effect == Effect::Nothing {
@@ -166,6 +171,42 @@ fn decide(report: &mut Report, names: &[String], without: &Report) {
             let first = if is_setting(one) { rank::SILENT } else { rank::HARDWARE };
             one.rank = one.rank.min(first - 1);
             one.findings.push(words.clone());
+        }
+    }
+}
+
+/// Describes two variables that decide and contradict each other: one names drivers, and a filter leaves out all of them. The filter comes
+/// first, because the other variable names the driver that is asked for. If only the other variable comes from a file of the session, the
+/// filter is the newer request, and the other variable comes first.
+fn contradict(report: &mut Report, deciding: &[&String]) {
+    let is_of_filter = |one: &Dropped| is_filtered(one) && one.subject == "driver manifest";
+    let decides = |name: &&String| deciding.contains(name);
+    let mut filters = report.dropped.iter().filter(|one| is_of_filter(one));
+    let filter = filters.find_map(|one| one.variable.as_ref().filter(decides)).cloned();
+    let replacing = deciding.iter().find(|name| causes::REPLACING.contains(&name.as_str()));
+    let (Some(filter), Some(&replacing)) = (filter, replacing) else {
+        return;
+    };
+    if !report.drivers.is_empty() {
+        return;
+    }
+    let findings = || report.dropped.iter().flat_map(|one| &one.findings);
+    let is_of_session =
+        |name: &String| findings().any(|one| one.starts_with(&format!("{name}: ")) && one.ends_with(" sets it"));
+    let is_reversed = is_of_session(replacing) && !is_of_session(&filter);
+    let (first, second) = if is_reversed {
+        (replacing, &filter)
+    } else {
+        (&filter, replacing)
+    };
+    for one in report.dropped.iter_mut() {
+        let is_first = one.variable.as_ref() == Some(first);
+        if is_first && (is_of_filter(one) || one.code == codes::SEARCH_REPLACED.name) {
+            one.rank = rank::SILENT - 2;
+            one.reason = format!("{filter} leaves out each driver that {replacing} names.");
+            one.advice = format!("The variables contradict each other: unset {first}, or: unset {second}");
+        } else if one.code == codes::VARIABLE_NO_MATCH.name && one.name == filter {
+            one.rank = rank::CONSEQUENCE;
         }
     }
 }

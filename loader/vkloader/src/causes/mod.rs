@@ -26,6 +26,7 @@ pub(crate) use hardware::for_cards;
 pub(crate) use limits::Limits;
 pub(crate) use linker::worth_watching;
 pub(crate) use manifest::is_odd as is_odd_manifest;
+pub(crate) use overriding::REPLACING;
 
 use crate::child::Finished;
 use crate::events::{Event, Record};

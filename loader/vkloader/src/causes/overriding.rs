@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Variables that replace the whole search for drivers.
-pub(super) const REPLACING: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
+pub(crate) const REPLACING: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
 
 /// The layer that Vulkan Configurator installs, which can replace search paths and disable layers.
 const OVERRIDE: &str = "VK_LAYER_LUNARG_override";

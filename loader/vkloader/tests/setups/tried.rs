@@ -32,6 +32,24 @@ pub(super) const ROWS: &[Row] = &[
         machine.unset("VK_LOADER_DRIVERS_DISABLE");
     }),
     Row::new(
+        "a filter leaves out each driver that another variable names",
+        |machine| contradicting(machine, ""),
+        "driver-manifest.not-selected",
+    )
+    .about("VK_LOADER_DRIVERS_SELECT leaves out each driver that VK_ICD_FILENAMES names")
+    .remedy("contradict each other: unset VK_LOADER_DRIVERS_SELECT", |machine| {
+        machine.unset("VK_LOADER_DRIVERS_SELECT");
+    }),
+    Row::new(
+        "a filter leaves out each driver that a file of the session names",
+        |machine| contradicting(machine, "export VK_ICD_FILENAMES=good.json\n"),
+        "search.replaced",
+    )
+    .about("VK_LOADER_DRIVERS_SELECT leaves out each driver that VK_ICD_FILENAMES names")
+    .remedy("contradict each other: unset VK_ICD_FILENAMES", |machine| {
+        machine.unset("VK_ICD_FILENAMES");
+    }),
+    Row::new(
         "a variable names a missing manifest, and the driver lacks its library",
         |machine| {
             machine.manifest("good", &machine.path("libraries/libmock_good.so"), "");
@@ -57,6 +75,18 @@ pub(super) const ROWS: &[Row] = &[
         move_manifests(machine, "none/.local/share", "data");
     }),
 ];
+
+/// Installs two drivers, and sets two variables that contradict each other. `profile` is the content of a file that sets variables of the
+/// session.
+fn contradicting(machine: &mut Machine, profile: &str) {
+    good(machine);
+    machine.driver("other", "device two");
+    fs::create_dir_all(machine.path("none")).expect("a folder");
+    machine.file("none/.profile", profile);
+    let path = machine.path("data/vulkan/icd.d/good.json");
+    machine.variable("VK_ICD_FILENAMES", path.to_str().expect("plain"));
+    machine.variable("VK_LOADER_DRIVERS_SELECT", "*other*");
+}
 
 /// Moves the folder of manifests from one data folder to another.
 fn move_manifests(machine: &Machine, from: &str, to: &str) {
