@@ -94,10 +94,7 @@ fn homes(root: &Path, variables: &Variables) -> Vec<Home> {
     let caller = variables.get("SUDO_USER");
     let callers = caller.and_then(|caller| home_of(&text, |fields| fields[0] == caller));
     let own = own.map(|folder| Home {
-        advice: format!(
-            "HOME is {named}, but the home folder of this user is {folder}: HOME={} PROGRAM",
-            word(&folder)
-        ),
+        advice: other_home(&named, &folder),
         folder,
     });
     let callers = callers.map(|folder| Home {
@@ -109,6 +106,15 @@ fn homes(root: &Path, variables: &Variables) -> Vec<Home> {
     let all = own.into_iter().chain(callers);
     all.filter(|home| Path::new(&home.folder) != Path::new(&named))
         .collect()
+}
+
+/// Returns the advice for a user whose home folder is `folder`, while `HOME` is `named`.
+fn other_home(named: &str, folder: &str) -> String {
+    let value = if named.is_empty() { "not set" } else { named };
+    format!(
+        "HOME is {value}, but the home folder of this user is {folder}: HOME={} PROGRAM",
+        word(folder)
+    )
 }
 
 /// Returns the home folder of the first user in `passwd` for whom `fits` returns `true`.
@@ -314,6 +320,7 @@ mod tests {
             "{}",
             found[0].advice
         );
+        assert!(other_home("", "/home/ann").starts_with("HOME is not set, but"));
         assert!(
             find(
                 root.path(),
