@@ -152,6 +152,8 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Option
     // A snap contains its own drivers, so the drivers of its base system are for other programs.
     let is_snap = report.surroundings.iter().any(|word| word == "snap");
     let mut found = match without_manifest(card, &libraries, machine).filter(|_| !is_snap) {
+        // A manifest that this user may not read may name the driver.
+        Some(_) if report.dropped.iter().any(is_closed_manifest) => return None,
         Some(found) => found,
         None => Dropped {
             findings: vec![format!("the libraries that can use it: {}", libraries.join(", "))],
@@ -416,6 +418,11 @@ fn is_unknown_and_broken(dropped: &Dropped) -> bool {
     let names = [Some(dropped.name.as_str()), dropped.file.as_deref()];
     let is_broken = dropped.rank >= rank::BROKEN && dropped.rank < rank::CONSEQUENCE;
     is_driver(dropped) && is_broken && names.into_iter().flatten().all(|name| known(name).is_none())
+}
+
+/// Returns `true` for a manifest of a driver, or a folder of such manifests, that this process may not open.
+fn is_closed_manifest(dropped: &Dropped) -> bool {
+    dropped.subject.starts_with("driver") && dropped.code == "file.not-opened"
 }
 
 /// Returns `true` for a driver of WSL that could be opened, but failed afterwards.

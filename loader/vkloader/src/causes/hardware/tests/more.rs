@@ -373,3 +373,24 @@ fn the_remedy_for_a_missing_node_or_card_fits_the_surroundings() {
         found.advice
     );
 }
+
+/// A manifest that this user may not read may be the one that names the driver.
+#[test]
+fn a_closed_manifest_may_name_the_driver() {
+    let system = System::new();
+    system.card("0000:01:00.0", "0x030000", "0x1002", Some("amdgpu"));
+    system
+        .file("dev/dri/renderD128", "")
+        .file("usr/lib/x86_64-linux-gnu/libvulkan_radeon.so", "");
+    for (code, is_named) in [("file.not-opened", false), ("file.invalid-json", true)] {
+        let mut report = report();
+        report.dropped.push(Dropped {
+            code: code.into(),
+            rank: rank::BROKEN,
+            ..codes::DRIVER_NONE_HAS_DEVICE.about("/usr/share/vulkan/icd.d/radeon_icd.json")
+        });
+        let found = system.found(report).dropped;
+        let has_it = found.iter().any(|one| one.code == "hardware.no-manifest");
+        assert_eq!(has_it, is_named, "{code}");
+    }
+}
