@@ -187,7 +187,7 @@ fn to_sign(machine: &Machine) -> String {
 /// Folder with a subfolder of modules for each installed kernel.
 const MODULES: &str = "lib/modules";
 
-/// Returns a finding and a remedy if the running kernel has no modules, or no module for the card. Returns `None` in a container, which
+/// Returns a finding and a remedy if the running kernel has no modules, or none of the modules in `wanted`. Returns `None` in a container, which
 /// does not contain the modules of the kernel.
 fn module_of_running_kernel(
     machine: &Machine,
@@ -210,28 +210,68 @@ fn module_of_running_kernel(
             "If an update removed the modules of the kernel that still runs, start the machine again; otherwise install the modules of this kernel.".into(),
         ));
     }
+    let is_lacking = lacks(machine, &release, wanted) && (is_nvidias || machine.has(&built_in(&release)));
+    is_lacking.then(|| {
+        (
+            format!("the running kernel {release} has no module {}", wanted.join(" or ")),
+            match wanted {
+                _ if is_nvidias => format!(
+                    "Build NVIDIA's kernel module for this kernel: dkms autoinstall, which needs the headers of the kernel (linux-headers-{release}); \
+                     or install the package with the module for this kernel."
+                ),
+                ["nouveau", ..] => format!("{INSTALL_NVIDIAS}."),
+                _ => to_get_module(machine, &release),
+            },
+        )
+    })
+}
+
+/// Returns the path of the list of modules that are part of a kernel itself.
+fn built_in(release: &str) -> String {
+    format!("{MODULES}/{release}/modules.builtin")
+}
+
+/// Returns `true` if a kernel lists modules, but none of those in `wanted`.
+fn lacks(machine: &Machine, release: &str, wanted: &[&str]) -> bool {
     let list = machine.text(&format!("{MODULES}/{release}/modules.dep"));
-    let files = || {
-        list.lines()
-            .filter_map(|line| line.split_once(':'))
-            .map(|(path, _)| path)
-    };
+    let built_in = machine.text(&built_in(release));
+    let files: Vec<&str> = list.lines().filter_map(|line| Some(line.split_once(':')?.0)).collect();
     // Debian names the file after the series of the driver, such as `nvidia-current.ko` or `nvidia-tesla-470.ko`.
     let has = |module: &&str| {
         let names = [".ko", "-current", "-tesla", "-legacy"].map(|end| format!("{module}{end}"));
-        let mut modules = files().filter_map(|path| path.rsplit('/').next());
+        let all = files.iter().copied().chain(built_in.lines());
+        let mut modules = all.filter_map(|path| path.rsplit('/').next());
         modules.any(|file| names.iter().any(|name| file.starts_with(name)))
     };
-    let is_there = files().next().is_none() || wanted.iter().any(has);
-    (is_nvidias && !is_there).then(|| {
-        (
-            format!("the running kernel {release} has no module nvidia"),
-            format!(
-                "Build NVIDIA's kernel module for this kernel: dkms autoinstall, which needs the headers of the kernel (linux-headers-{release}); \
-                 or install the package with the module for this kernel."
-            ),
-        )
-    })
+    !files.is_empty() && !wanted.iter().any(has)
+}
+
+/// Returns the remedy for a running kernel that was built or installed without the drivers of graphics cards, for example a kernel for
+/// virtual machines.
+fn to_get_module(machine: &Machine, release: &str) -> String {
+    let system = machine.text("etc/os-release");
+    let is_ubuntu = system
+        .lines()
+        .any(|line| line == "ID=ubuntu" || line.starts_with("ID_LIKE=") && line.contains("ubuntu"));
+    if let Some((_, processor)) = release.split_once("-cloud-") {
+        return format!(
+            "Install a kernel with drivers of graphics cards, and start the machine with it: apt install linux-image-{processor}. The cloud kernel leaves them \
+             out."
+        );
+    }
+    if is_ubuntu {
+        return format!(
+            "Install the kernel's further modules: apt install linux-modules-extra-{release}; or, if there is no such package, the kernel of \
+             linux-generic. Then start the machine again."
+        );
+    }
+    if release.ends_with("-virt") {
+        return "Install a kernel with drivers of graphics cards, and start the machine with it: apk add linux-lts"
+            .into();
+    }
+    "Install the package with this module for the running kernel (kernel-modules in Fedora), or another kernel of the distribution that has the module, \
+     and start the machine again."
+        .into()
 }
 
 /// Returns `true` if a word of the kernel's command line switches off a kernel module in `modules`.

@@ -257,3 +257,62 @@ fn a_card_that_nvidias_loaded_module_does_not_use_is_named() {
     );
     assert!(found.advice.contains("nvidia-driver-470 (Ubuntu)"), "{}", found.advice);
 }
+
+#[test]
+fn a_kernel_without_the_drivers_of_cards_is_named() {
+    const OTHER: &str = "kernel/drivers/net/virtio_net.ko:";
+    for (release, system_of, vendor, modules, built_in, words) in [
+        (
+            "6.1.0-28-cloud-amd64",
+            "ID=debian",
+            "0x1002",
+            OTHER,
+            "",
+            "apt install linux-image-amd64",
+        ),
+        (
+            "6.8.0-31-generic",
+            "ID=ubuntu",
+            "0x1002",
+            OTHER,
+            "",
+            "linux-modules-extra-6.8.0-31-generic",
+        ),
+        ("6.6.31-0-virt", "ID=alpine", "0x8086", OTHER, "", "apk add linux-lts"),
+        ("6.9.1", "ID=other", "0x8086", OTHER, "", "kernel-modules in Fedora"),
+        ("6.9.1", "ID=other", "0x10de", OTHER, "", "or nvidia-open (Arch)."),
+        (
+            "6.9.1",
+            "ID=other",
+            "0x1002",
+            OTHER,
+            "kernel/drivers/gpu/drm/amd/amdgpu/amdgpu.ko",
+            "modprobe amdgpu",
+        ),
+        (
+            "6.9.1",
+            "ID=other",
+            "0x8086",
+            "kernel/drivers/gpu/drm/xe/xe.ko.zst:",
+            "",
+            "modprobe xe",
+        ),
+        ("6.9.1", "ID=other", "0x1002", "", "", "modprobe amdgpu"),
+    ] {
+        let system = System::new();
+        system
+            .card("0000:01:00.0", "0x030000", vendor, None)
+            .file("proc/sys/kernel/osrelease", release)
+            .file("etc/os-release", system_of)
+            .file(&format!("lib/modules/{release}/modules.dep"), modules);
+        // Without the list of modules that are part of the kernel, nothing is known about the module.
+        let found = system.found(report()).dropped.remove(0);
+        assert!(found.findings.is_empty(), "{:?}", found.findings);
+        system.file(&format!("lib/modules/{release}/modules.builtin"), built_in);
+        let found = system.found(report()).dropped.remove(0);
+        assert!(found.advice.contains(words), "{release}: {}", found.advice);
+        let is_lacking = found.findings.iter().any(|finding| finding.contains("has no module"));
+        assert_eq!(is_lacking, !words.starts_with("modprobe"), "{:?}", found.findings);
+        assert!(!is_lacking || !found.advice.contains("modprobe"), "{}", found.advice);
+    }
+}
