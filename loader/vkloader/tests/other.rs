@@ -285,6 +285,14 @@ fn a_loader_that_fails_where_this_one_works_is_the_cause() {
     let explained = machine.explain_with(&[]);
     assert_eq!((explained.code, explained.first()), (1, "loader.failed"));
     assert_eq!(explained.found("loader.failed")["name"], file.to_str().expect("plain"));
+    // The file belongs to no package, so no package can be updated.
+    let has_other = Path::new("/usr/lib/x86_64-linux-gnu/libvulkan.so.1").exists();
+    let words = if has_other {
+        format!("Take {} out of LD_LIBRARY_PATH, ", machine.path("first").display())
+    } else {
+        format!("Update or rebuild {}, ", file.display())
+    };
+    assert!(explained.advice().starts_with(&words), "{}", explained.advice());
     let call = differences(&explained, "call");
     assert_eq!(call[0]["name"], "vkCreateInstance", "{call:?}");
     assert_eq!(explained.found("device.hidden-by-loader")["name"], "card");

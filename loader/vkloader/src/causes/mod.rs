@@ -71,7 +71,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
             linker::explain(dropped, &watched.linker);
         }
     }
-    already_used(report);
+    adapt(report, own);
     report.forget_refusals();
     multiarch::forget(report);
     let is_replaced = variables(&records).any(|(name, _)| overriding::REPLACING.contains(&name));
@@ -164,6 +164,12 @@ fn manifest_of(dropped: &Dropped, records: &[&Record]) -> Option<String> {
         })
     };
     own.or_else(decided).cloned()
+}
+
+/// Adapts remedies to facts about several files.
+fn adapt(report: &mut Report, own: elf::Identity) {
+    already_used(report);
+    loader::of_no_package(report, own);
 }
 
 /// Recommends removing a manifest whose library is missing, if a driver with a library of the same name is already in use.

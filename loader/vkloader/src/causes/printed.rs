@@ -4,6 +4,7 @@ use super::elf::damage::{self, Fault};
 use super::elf::{self, Closure, Identity};
 use super::packages;
 use crate::report::{Dropped, PRINTED, codes, rank};
+use crate::shell::word;
 use rustix::fs::{Access, access};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,9 +34,10 @@ const TROUBLE: [&str; 19] = [
 /// Part of the dynamic linker's message that follows the name of a file.
 const NOT_OPENED: &str = ": cannot open shared object file";
 
-/// Adds the file that a driver could not open, if the driver printed the name of the file. `is_usable` is `true` if another driver has a
+/// Adds the cause in the lines that a driver printed: a file that the driver could not open, or AddressSanitizer. `is_usable` is `true` if another driver has a
 /// device.
 pub(super) fn explain(dropped: &mut Dropped, own: Identity, is_usable: bool) {
+    sanitizer(dropped, own);
     let of_device = [codes::DEVICE_NOT_CREATED.name, "device.enumeration-failed"];
     let is_driver = dropped.subject.starts_with("driver") || of_device.contains(&dropped.code.as_str());
     if !is_driver || dropped.names_file {
@@ -63,6 +65,35 @@ pub(super) fn explain(dropped: &mut Dropped, own: Identity, is_usable: bool) {
     if dropped.code == "driver.no-devices" && !is_usable {
         dropped.rank = rank::HARDWARE;
     }
+}
+
+/// Part of the message with which AddressSanitizer ends a process that opens its runtime after other libraries.
+const NOT_FIRST: &str = "ASan runtime does not come first";
+
+/// Adds the remedy for a library that ended the process because the library was built with AddressSanitizer.
+fn sanitizer(dropped: &mut Dropped, own: Identity) {
+    let is_it = |line: &String| line.starts_with(PRINTED) && line.contains(NOT_FIRST);
+    if dropped.code != codes::PROGRAM_EXITED.name || !dropped.findings.iter().any(is_it) {
+        return;
+    }
+    let closure = Closure::of(Path::new(&dropped.name), own);
+    let is_runtime = |path: &&PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("libasan.so") || name.starts_with("libclang_rt.asan")
+    };
+    let Some(runtime) = closure.found.iter().find(is_runtime) else {
+        return;
+    };
+    let rest = dropped.variable.as_ref();
+    let rest = rest.map_or(String::new(), |variable| {
+        format!("; or stop using it: unset {variable}")
+    });
+    dropped.advice = format!(
+        "Start programs with the runtime of AddressSanitizer, which the library was built with: LD_PRELOAD={} PROGRAM; or build the library without \
+         it{rest}",
+        word(&runtime.display().to_string())
+    );
+    dropped.set = None;
 }
 
 /// A name in a line that a driver printed.

@@ -1,6 +1,6 @@
 //! Describes how a process ended, and the call in which it ended.
 
-use super::culprit::{Switch, driver_switch, layer_switch};
+use super::culprit::{Switch, driver_switch, driver_variable, layer_switch};
 use super::decided::busiest;
 use super::{Dropped, Ended, codes, layers};
 use crate::child::{Ending, Finished};
@@ -119,16 +119,32 @@ pub(crate) fn leave_out(found: &mut Dropped, library: &str, records: &[&Record])
         value: "~implicit~".into(),
     });
     found.advice = without(library, &switch.variable, &switch.value);
+    lead_away(found, library, records);
     found.set = Some((switch.variable, switch.value));
+}
+
+/// Adds to the remedy for a driver of no package the variable of the process that leads to the driver.
+fn lead_away(found: &mut Dropped, library: &str, records: &[&Record]) {
+    let update = to_update(library, None);
+    if let Some(variable) = driver_variable(library, records)
+        && let Some(rest) = found.advice.strip_prefix(&update)
+    {
+        found.advice = format!("{update}, or stop using it: unset {variable}{rest}");
+        found.variable = Some(variable.into());
+    }
+}
+
+/// Returns the remedy that updates a faulty library, which belongs to the package `owner`.
+fn to_update(library: &str, owner: Option<String>) -> String {
+    match owner {
+        Some(owner) => format!("Update or remove the package that contains {library} ({owner})"),
+        None => format!("Update, rebuild or remove {library}"),
+    }
 }
 
 /// Returns the remedy for a faulty library: an update, and until then a variable that disables the library.
 pub(super) fn without(library: &str, variable: &str, value: &str) -> String {
-    let owner = installed::owner(library).map(|owner| format!(" ({owner})"));
-    let update = format!(
-        "Update or remove the package that contains {library}{}",
-        owner.unwrap_or_default()
-    );
+    let update = to_update(library, installed::owner(library));
     format!("{update}; {UNTIL_THEN}{variable}={} PROGRAM", word(value))
 }
 

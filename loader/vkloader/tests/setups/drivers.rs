@@ -1,6 +1,8 @@
 //! Set-ups with drivers that can be opened but fail later.
 
 use super::{Machine, Row, good, try_all};
+use std::path::Path;
+use std::process::Command;
 
 /// Installs a driver. `lines` configures the driver's behaviour.
 fn bad(machine: &mut Machine, lines: &str) {
@@ -31,7 +33,43 @@ fn a_variable_that_does_not_help_is_not_advised() {
     let explained = machine.explain();
     let advice = explained.advice();
     assert!(
-        advice.starts_with("Update or remove the package that contains") && !advice.contains("VK_LOADER"),
+        advice.starts_with("Update, rebuild or remove ") && !advice.contains("VK_LOADER"),
+        "{advice}"
+    );
+}
+
+/// A driver that was built with AddressSanitizer ends each process that opens the driver before the runtime of AddressSanitizer.
+#[test]
+fn a_driver_with_address_sanitizer_comes_with_its_runtime() {
+    let mut machine = Machine::new();
+    let text = "#include <stdio.h>\n#include <stdlib.h>\n__attribute__((constructor)) static void end(void) {\n\
+                fputs(\"==1==ASan runtime does not come first in initial library list.\\n\", stderr); _Exit(1); }\n";
+    let source = machine.file("asan.c", text);
+    let folder = machine.path("libraries");
+    let compile = |source: &Path, name: &str, needed: Option<&Path>| {
+        let library = folder.join(name);
+        let mut command = Command::new("cc");
+        command
+            .args(["-shared", "-fPIC", "-x", "c"])
+            .arg(source)
+            .args(["-x", "none", "-Wl,--no-as-needed"]);
+        command
+            .arg(format!("-Wl,-soname,{name},-rpath,$ORIGIN"))
+            .args(needed)
+            .arg("-o")
+            .arg(&library);
+        assert!(command.status().expect("a compiler").success());
+        library
+    };
+    let runtime = compile(Path::new("/dev/null"), "libasan.so.9", None);
+    let library = compile(&source, "libown.so", Some(&runtime));
+    let manifest = machine.manifest("own", &library, "");
+    machine.variable("VK_DRIVER_FILES", manifest.display().to_string());
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.first()), (1, "program.exited"));
+    let (words, advice) = (format!("LD_PRELOAD={} PROGRAM", runtime.display()), explained.advice());
+    assert!(
+        advice.contains(&words) && advice.ends_with("unset VK_DRIVER_FILES"),
         "{advice}"
     );
 }

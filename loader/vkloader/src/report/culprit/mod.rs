@@ -8,7 +8,7 @@ mod parts;
 mod switch;
 
 pub(crate) use switch::{NEWER_ONLY_DRIVERS, ONLY_DRIVERS, Switch};
-pub(super) use switch::{driver_switch, layer_switch};
+pub(super) use switch::{driver_switch, driver_variable, layer_switch};
 
 use super::{Dropped, codes, ended};
 use crate::child::{Ending, Finished};

@@ -74,6 +74,22 @@ pub(in crate::report) fn driver_switch(library: &str, records: &[&Record]) -> Op
     })
 }
 
+/// Variable that adds drivers to those that the search finds.
+const MORE_DRIVERS: &str = "VK_ADD_DRIVER_FILES";
+
+/// Returns the variable of the process that names a manifest of a driver; `None` if the search finds the manifest.
+pub(in crate::report) fn driver_variable<'a>(library: &str, records: &[&'a Record]) -> Option<&'a str> {
+    records.iter().find_map(|record| match &record.event {
+        Event::Decision(decision) if decision.subject == "driver-manifest" && decision.is_kept() => decision
+            .source
+            .variable
+            .as_deref()
+            .filter(|name| [ONLY_DRIVERS, NEWER_ONLY_DRIVERS, MORE_DRIVERS].contains(name))
+            .filter(|_| names_driver(Path::new(&decision.name), library)),
+        _ => None,
+    })
+}
+
 /// Returns the name of the layer that has a library, and the variable that disables all layers of this library.
 pub(in crate::report) fn layer_switch(library: &str, records: &[&Record]) -> Option<(String, Switch)> {
     let manifests = records.iter().filter_map(|record| match &record.event {
