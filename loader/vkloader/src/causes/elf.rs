@@ -225,6 +225,9 @@ fn is_of_steam(manifest: &str) -> bool {
     manifest.contains(IN_STEAM)
 }
 
+/// Last part of the remedy for a manifest whose library is missing, before the manifest.
+pub(super) const IF_REMOVED: &str = "; if the library was removed on purpose, remove its manifest: rm ";
+
 /// Returns the remedy for a manifest whose library is missing.
 pub(super) fn without_library(manifest: &str, library: &str) -> String {
     if is_of_steam(manifest) {
@@ -235,7 +238,7 @@ pub(super) fn without_library(manifest: &str, library: &str) -> String {
             format!("Reinstall the {owner}, which {manifest} belongs to, or correct library_path in that file.")
         }
         None => format!(
-            "Reinstall the package that brings {}, or correct library_path; if the library was removed on purpose, remove its manifest: rm {}",
+            "Reinstall the package that brings {}, or correct library_path{IF_REMOVED}{}",
             file_name(library),
             shell::word(manifest)
         ),

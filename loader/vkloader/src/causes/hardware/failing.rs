@@ -3,7 +3,7 @@
 
 use super::drivers::{self, is_meant_for, known, row_of};
 use super::generations;
-use super::install::to_install;
+use super::install::{is_of_home, on_tegra, to_install};
 use super::machine::Machine;
 use super::{NVIDIA, idle, is_absent, is_hardware, is_nvidia, surrounding};
 use crate::causes::{elf, packages};
@@ -39,6 +39,7 @@ const OTHER_CONTAINERS: [&str; 4] = ["run/.toolboxenv", "run/.distroboxenv", "et
 /// Completes the findings about drivers and hardware. `is_replaced` is `true` if a variable replaces the search for drivers.
 pub(super) fn complete(report: &mut Report, machine: &Machine, is_replaced: bool) {
     from_host(report, machine);
+    keep_files(report, machine);
     from_runtime(report);
     failed_to_list(report);
     without_windows(report, machine);
@@ -53,10 +54,11 @@ pub(super) fn complete(report: &mut Report, machine: &Machine, is_replaced: bool
 fn from_host(report: &mut Report, machine: &Machine) {
     let is_nvidias = |card: &Card| card.vendor == NVIDIA && card.kernel_driver.as_deref() == Some("nvidia");
     let is_inside = drivers::gets_libraries(report) || OTHER_CONTAINERS.iter().any(|file| machine.has(file));
-    if !is_inside || !report.hardware.iter().any(is_nvidias) {
+    let of_tegra = on_tegra(machine, report);
+    if !is_inside || of_tegra.is_none() && !report.hardware.iter().any(is_nvidias) {
         return;
     }
-    let advice = to_install("nvidia", &[], machine, report);
+    let advice = of_tegra.map_or_else(|| to_install("nvidia", &[], machine, report), String::from);
     // A library that the system has in another folder, or that the dynamic linker's cache lacks, has a remedy of its own.
     let is_absent =
         |one: &&mut Dropped| one.absent == Some(Absent::Everywhere) && is_nvidia(&one.name) && is_absent(one);
@@ -64,6 +66,21 @@ fn from_host(report: &mut Report, machine: &Machine) {
         one.findings
             .push("in a container, this library comes from the host".into());
         one.advice.clone_from(&advice);
+    }
+}
+
+/// Removes the advice to remove a manifest of the system from the findings in a container, whose system belongs to its image or its host.
+fn keep_files(report: &mut Report, machine: &Machine) {
+    if !drivers::gets_libraries(report) || is_of_home(machine) {
+        return;
+    }
+    for one in &mut report.dropped {
+        let Some((first, manifest)) = one.advice.split_once(elf::IF_REMOVED) else {
+            continue;
+        };
+        if ["/etc/", "/usr/"].iter().any(|folder| manifest.starts_with(folder)) {
+            one.advice = format!("{first}, in the image of the container.");
+        }
     }
 }
 

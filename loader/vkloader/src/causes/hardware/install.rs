@@ -27,6 +27,19 @@ const NVIDIA_IN_DISTROBOX: &str = "Make the container again with NVIDIA's librar
 pub(super) const NVIDIA_IN_APPTAINER: &str =
     "Let the container use NVIDIA's driver of the host: apptainer exec --nv IMAGE PROGRAM (singularity exec --nv).";
 
+/// Remedy for a container on a Jetson, whose chip has NVIDIA's card, but without NVIDIA's libraries.
+const NVIDIA_OF_TEGRA: &str = "Let NVIDIA's container runtime add the driver of the Jetson: docker run --runtime nvidia IMAGE, which needs NVIDIA's container \
+    toolkit on the host; or podman run --device nvidia.com/gpu=all IMAGE, which needs a CDI file of the host.";
+
+/// Returns the remedy for NVIDIA's driver in a container on a machine with a chip of NVIDIA. Returns `None` elsewhere.
+pub(super) fn on_tegra(machine: &Machine, report: &Report) -> Option<&'static str> {
+    let is_inside = report
+        .surroundings
+        .iter()
+        .any(|word| CONTAINERS.contains(&word.as_str()));
+    (is_inside && machine.is_tegra()).then_some(NVIDIA_OF_TEGRA)
+}
+
 /// First series of NVIDIA's driver with Vulkan.
 const FIRST_OF_NVIDIA: u32 = 364;
 /// Remedy for a kernel module of NVIDIA that is older than [`FIRST_OF_NVIDIA`].
@@ -124,7 +137,7 @@ pub(super) fn to_install(kernel_driver: &str, libraries: &[&str], machine: &Mach
 }
 
 /// Returns `true` in a container of toolbox or distrobox. Such a container lasts, so that users install software in it.
-fn is_of_home(machine: &Machine) -> bool {
+pub(super) fn is_of_home(machine: &Machine) -> bool {
     machine.has("run/.toolboxenv") || machine.has("run/.distroboxenv") || machine.has("etc/distrobox")
 }
 

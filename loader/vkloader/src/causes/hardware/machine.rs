@@ -270,6 +270,13 @@ impl Machine {
         self.nodes_of_nvidia() > 0
     }
 
+    /// Returns `true` on a machine with a chip of NVIDIA, such as a Jetson. The card of such a chip is not on the PCI bus.
+    pub(super) fn is_tegra(&self) -> bool {
+        let chips = self.text("sys/firmware/devicetree/base/compatible");
+        chips.split('\0').any(|chip| chip.starts_with("nvidia,tegra"))
+            || self.text("proc/sys/kernel/osrelease").ends_with("-tegra")
+    }
+
     /// Returns the number of nodes of NVIDIA's cards.
     pub(super) fn nodes_of_nvidia(&self) -> usize {
         let is_card = |name: &String| {

@@ -278,12 +278,13 @@ fn nvidia_nodes(surrounding: &str) -> &'static str {
 /// Returns a finding for a system that lists no card.
 fn no_card(report: &Report, machine: &Machine) -> Option<Dropped> {
     let is_bare = report.hardware.is_empty();
-    let advice = match surrounding(report) {
+    let advice = match (install::on_tegra(machine, report), surrounding(report)) {
+        (Some(advice), _) => advice,
         // A container sees the host's list of devices, so the host has no card either.
-        Some((word, _)) if CONTAINERS.contains(&word) => NO_CARD_FOR_CONTAINER,
-        Some((_, advice)) => advice,
-        None if machine.text(MODEL).starts_with("Raspberry Pi") => RASPBERRY,
-        None => codes::HARDWARE_NONE.remedy,
+        (None, Some((word, _))) if CONTAINERS.contains(&word) => NO_CARD_FOR_CONTAINER,
+        (None, Some((_, advice))) => advice,
+        (None, None) if machine.text(MODEL).starts_with("Raspberry Pi") => RASPBERRY,
+        (None, None) => codes::HARDWARE_NONE.remedy,
     };
     is_bare.then(|| Dropped {
         findings: report

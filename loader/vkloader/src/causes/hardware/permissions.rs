@@ -28,13 +28,40 @@ pub(super) fn permissions(machine: &Machine, closed: &[PathBuf]) -> Option<Dropp
             .iter()
             .map(|node| format!("closed to {user}: {}", node.display()))
             .collect(),
-        advice: match (to_join(machine, closed, &user), fs::metadata(first)) {
+        advice: match (
+            for_pod(machine, closed).or_else(|| to_join(machine, closed, &user)),
+            fs::metadata(first),
+        ) {
             (Some(advice), _) => advice,
             (None, Ok(status)) => to_open(first, (status.gid(), status.mode()), machine, &user),
             (None, Err(_)) => row.remedy.into(),
         },
         ..row.about(first.display().to_string())
     })
+}
+
+/// Folder that exists in the pods of Kubernetes.
+const POD: &str = "run/secrets/kubernetes.io";
+
+/// Returns the remedy for a pod of Kubernetes. The pod's specification determines the groups of its processes. Returns `None` outside of
+/// pods, and if a node is not open to its group.
+pub(super) fn for_pod(machine: &Machine, closed: &[PathBuf]) -> Option<String> {
+    if !machine.has(POD) {
+        return None;
+    }
+    let group = |node: &PathBuf| {
+        let status = fs::metadata(node).ok()?;
+        let is_for_group = status.mode() & 0o060 == 0o060 && ![0, UNMAPPED].contains(&status.gid());
+        is_for_group.then(|| status.gid())
+    };
+    let mut groups = closed.iter().map(group).collect::<Option<Vec<u32>>>()?;
+    groups.sort_unstable();
+    groups.dedup();
+    let groups: Vec<String> = groups.iter().map(u32::to_string).collect();
+    Some(format!(
+        "Give the processes of the pod the group of the node, in the pod's specification: securityContext: {{supplementalGroups: [{}]}}",
+        groups.join(", ")
+    ))
 }
 
 /// Returns the remedy for nodes of several groups, if the user is in none of these groups.

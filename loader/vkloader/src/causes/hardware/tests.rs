@@ -3,7 +3,7 @@ mod kernel;
 mod more;
 mod several;
 
-use super::permissions::{to_join, to_open};
+use super::permissions::{for_pod, to_join, to_open};
 use super::*;
 use crate::report::Loader;
 use std::fs;

@@ -343,3 +343,61 @@ fn a_driver_that_failed_for_its_card_comes_with_the_kernel_driver() {
         );
     }
 }
+
+#[test]
+fn the_groups_of_a_pod_are_in_its_specification() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let system = card("0x8086", "0x46a6", "i915");
+    system.file("dev/nvidiactl", "").file("etc/group", "render:x:993:");
+    let nodes = ["dev/nvidiactl", "dev/dri/renderD128"].map(|node| system.0.path().join(node));
+    for (node, group) in nodes.iter().zip([995, 993]) {
+        std::os::unix::fs::chown(node, None, Some(group)).expect("the superuser may");
+        fs::set_permissions(node, std::os::unix::fs::PermissionsExt::from_mode(0o660)).expect("the superuser may");
+    }
+    let machine = Machine::at(system.0.path());
+    assert_eq!(for_pod(&machine, &nodes), None);
+    system.file("run/secrets/kubernetes.io/serviceaccount/token", "");
+    let words = |closed: &[PathBuf]| for_pod(&machine, closed).expect("a remedy");
+    assert!(
+        words(&nodes).ends_with("{supplementalGroups: [993, 995]}"),
+        "{}",
+        words(&nodes)
+    );
+    assert!(words(&nodes[1..]).ends_with("{supplementalGroups: [993]}"));
+    let closed = permissions(&machine, &nodes).expect("a finding");
+    assert_eq!(closed.advice, words(&nodes));
+    // The group cannot open such a node.
+    fs::set_permissions(&nodes[1], std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("the superuser may");
+    assert_eq!(for_pod(&machine, &nodes), None);
+}
+
+/// A Jetson's card is part of the chip, and the libraries of its driver come from the host.
+#[test]
+fn a_container_on_a_jetson_gets_the_driver_from_the_runtime() {
+    let runtime = "docker run --runtime nvidia IMAGE";
+    for (chip, is_jetson) in [("nvidia,p3737-0000\0nvidia,tegra234", true), ("brcm,bcm2711", false)] {
+        let system = System::new();
+        let library = "/usr/lib/aarch64-linux-gnu/tegra/libGLX_nvidia.so.0";
+        let failed = || Report {
+            dropped: vec![Dropped {
+                code: "driver.not-opened".into(),
+                advice: elf::without_library("/etc/vulkan/icd.d/nvidia_icd.json", library),
+                absent: Some(crate::report::Absent::Everywhere),
+                ..codes::DRIVER_NONE_HAS_DEVICE.about(library)
+            }],
+            ..report()
+        };
+        let outside = system.found(failed()).dropped.remove(0).advice;
+        assert!(outside.contains("rm /etc/vulkan/icd.d/nvidia_icd.json"), "{outside}");
+        system
+            .file("sys/firmware/devicetree/base/compatible", chip)
+            .file(".dockerenv", "");
+        let advice = system.found(failed()).dropped.remove(0).advice;
+        assert_eq!(advice.contains(runtime), is_jetson, "{advice}");
+        assert!(!advice.contains("rm "), "{advice}");
+        let found = first(system.found(idle(&["libvulkan_lvp.so"])));
+        assert_eq!(found.advice.contains(runtime), is_jetson, "{}", found.advice);
+    }
+}
