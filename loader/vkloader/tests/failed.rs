@@ -360,7 +360,7 @@ fn a_remote_desktop_without_dri3_is_named() {
     let file = machine.file("cookies", cookies);
     machine.variable("DISPLAY", format!(":{number}"));
     machine.variable("XAUTHORITY", file.to_str().expect("plain"));
-    // Nothing is known about a server that does not answer.
+    // A server that does not answer may or may not have DRI3, so the remedy names DRI3 with a condition only.
     let explained = of_program(&machine, &program, &["device"]);
     let found = explained.found("program.failed")["advice"].to_string();
     assert!(
