@@ -70,29 +70,37 @@ impl Library {
         let names = suspects(report);
         let mut effects = Vec::new();
         for name in &names {
-            let (finished, without) = self.run_without(slice::from_ref(name), report)?;
-            if !matches!(finished.ending, Ending::Status(_)) {
-                keeps_out(report, name);
+            let Some(effect) = self.try_one(report, name)? else {
                 return Ok(());
-            }
-            effects.push(Effect::of(report, &without));
-            if effects.ends_with(&[Effect::Decides]) {
-                decide(report, slice::from_ref(name), &without);
-            }
+            };
+            effects.push(effect);
         }
-        let deciding = names
-            .iter()
-            .zip(&effects)
-            .filter(|(_, effect)| **effect == Effect::Decides);
-        contradict(report, &deciding.map(|(name, _)| name).collect::<Vec<_>>());
-        let is_decided = effects.contains(&Effect::Decides) || names.is_empty() || self.try_together(report, &names)?;
-        for (name, effect) in names.iter().zip(effects) {
-            if !is_decided && effect == Effect::Nothing {
-                excuse(report, name);
-            }
+        let with = |wanted| {
+            let all = names.iter().zip(&effects);
+            all.filter(move |(_, effect)| **effect == wanted).map(|(name, _)| name)
+        };
+        let deciding: Vec<&String> = with(Effect::Decides).collect();
+        contradict(report, &deciding);
+        if deciding.is_empty() && !names.is_empty() && !self.try_together(report, &names)? {
+            with(Effect::Nothing).for_each(|name| excuse(report, name));
         }
         report.dropped.sort_by_key(|one| one.rank);
         Ok(())
+    }
+
+    /// Runs the probe without one variable, and returns the effect of the variable. Returns `None` if the probe crashes or hangs, after which
+    /// no other variable is tried.
+    fn try_one(&self, report: &mut Report, name: &String) -> io::Result<Option<Effect>> {
+        let (finished, without) = self.run_without(slice::from_ref(name), report)?;
+        if !matches!(finished.ending, Ending::Status(_)) {
+            keeps_out(report, name);
+            return Ok(None);
+        }
+        let effect = Effect::of(report, &without);
+        if effect == Effect::Decides {
+            decide(report, slice::from_ref(name), &without);
+        }
+        Ok(Some(effect))
     }
 
     /// Runs the probe without all variables in `names`, and then also without the variables that hide drivers in this run. Returns `true` if

@@ -1,13 +1,15 @@
 //! Finds the reason why a program has no instance, and the layers that are too old for the program.
 
-use super::{display, elf, words};
+mod extensions;
+mod link;
+
+use super::{display, words};
 use crate::events::{Event, Record};
 use crate::manifests;
 use crate::names;
 use crate::report::{self, Call, Device, Dropped, Report, codes, rank};
 use crate::shell::word;
-use reasons::rank::OTHER;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const OUT_OF_HOST_MEMORY: i32 = -1;
 const LAYER_NOT_PRESENT: i32 = -6;
@@ -53,7 +55,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record], of_program: bool) {
         }
         report.dropped.extend(display::missing(report, records));
         report.dropped.extend(failed_call(report, records));
-        report.dropped.extend(without_link(report, records));
+        report.dropped.extend(link::missing(report, records));
         let without_dri3 = display::without_dri3(report, records);
         report.dropped.extend(without_dri3);
     }
@@ -143,7 +145,7 @@ fn refused(report: &Report, records: &[&Record]) -> Option<Dropped> {
         name_layer(&mut found, report, records);
     }
     if code == EXTENSION_NOT_PRESENT {
-        name_extension(&mut found, report);
+        extensions::name(&mut found, report);
     }
     let same = |call: &&Call| (call.code, call.name.as_str()) == (code, "vkCreateInstance");
     let driver = report.failed.iter().filter(same).find_map(|call| call.library.clone());
@@ -176,147 +178,6 @@ fn without_instance(report: &Report, records: &[&Record]) -> Dropped {
         found.rank = rank::CONSEQUENCE;
     }
     found
-}
-
-/// Name of a link to the loader. Only packages for developers contain this link.
-const LINK: &str = "libvulkan.so";
-/// Upper bound on the size in bytes of a program that is searched for names.
-const LARGEST_PROGRAM: u64 = 64 << 20;
-
-/// Returns a finding for a program that opens [`LINK`], which only `vkloader` provides. Such a program does not contain the name of the
-/// library itself.
-fn without_link(report: &Report, records: &[&Record]) -> Option<Dropped> {
-    let program = Path::new(report.loader.as_ref()?.executable.as_deref()?);
-    let opened = records.iter().find_map(|record| match &record.event {
-        Event::Loaded(loaded) => loaded.opened_as.as_deref(),
-        _ => None,
-    });
-    if opened != Some(LINK) {
-        return None;
-    }
-    let is_small = std::fs::metadata(program).is_ok_and(|status| status.is_file() && status.len() <= LARGEST_PROGRAM);
-    let bytes = is_small.then(|| std::fs::read(program).ok()).flatten()?;
-    let has = |name: &str| bytes.windows(name.len()).any(|part| part == name.as_bytes());
-    let own = elf::Identity::of(program)?;
-    let names_link = has(&format!("{LINK}\0")) && !has(&format!("{LINK}.1\0"));
-    (names_link && !has_own_link(program, report) && elf::without_variable(LINK, own).is_none()).then(|| Dropped {
-        reason: format!("The program opens {LINK}, which is missing: only {LINK}.1 is installed."),
-        findings: vec!["vkloader gave the program a library of this name".into()],
-        advice: format!(
-            "Install the package with this link: libvulkan-dev (Debian, Ubuntu), vulkan-loader-devel (Fedora) or vulkan-icd-loader (Arch); or make \
-             the link {LINK} to {LINK}.1 in the folder of that file."
-        ),
-        ..codes::LOADER_NOT_OPENED.about(LINK)
-    })
-}
-
-/// Returns `true` if [`LINK`] is in a folder of the program or of `LD_LIBRARY_PATH`. Ignores the link by which `vkloader` gives the program
-/// the traced library.
-fn has_own_link(program: &Path, report: &Report) -> bool {
-    let real = |path: &Path| std::fs::canonicalize(path).ok();
-    let traced = report.loader.as_ref().and_then(|loader| loader.path.as_deref());
-    let traced = traced.and_then(|path| real(Path::new(path)));
-    let needs = elf::read(program).unwrap_or_default();
-    let mut own: Vec<PathBuf> = program.parent().map(Path::to_path_buf).into_iter().collect();
-    own.extend(elf::folders(program, &needs).into_iter().map(PathBuf::from));
-    let variable = report.variables.get("LD_LIBRARY_PATH").unwrap_or_default();
-    let mut folders = variable.split([':', ';']).filter(|folder| !folder.is_empty());
-    let is_other = |link: PathBuf| link.exists() && real(&link) != traced;
-    own.iter().any(|folder| folder.join(LINK).exists()) || folders.any(|folder| is_other(Path::new(folder).join(LINK)))
-}
-
-/// Texts before and after the name of an extension in an error. The first error is about an extension that no driver has, and the second
-/// one about an extension that the loader does not know.
-const UNSUPPORTED: [&str; 2] = ["Instance extension ", " not supported by available ICDs"];
-const UNKNOWN: [&str; 2] = ["Extension ", " not found in list of known instance extensions"];
-
-/// Remedy for an extension that the loader does not know. The loader hides such an extension from programs even if a driver has the
-/// extension.
-const OF_UNKNOWN: &str = "Correct the name of the extension in the program, or update the loader, which does not know it. Extensions of devices belong \
-    to vkCreateDevice.";
-
-/// Adds to the finding the name of the extension that a program requested. Also adds the drivers and layers that may have the extension but
-/// are not in use.
-fn name_extension(found: &mut Dropped, report: &Report) {
-    let named = |texts: [&str; 2]| {
-        let mut errors = report.errors.iter();
-        errors.find_map(|error| between(error, texts[0], texts[1]))
-    };
-    let (name, is_known) = match (named(UNSUPPORTED), named(UNKNOWN)) {
-        (Some(name), _) => (name, true),
-        (None, Some(name)) => (name, false),
-        (None, None) => return,
-    };
-    found.name = name.into();
-    let left_out = left_out_with(name, is_known, report);
-    let which = if left_out.is_empty() {
-        "no driver or layer has"
-    } else {
-        "no driver or layer in use has"
-    };
-    found.reason = format!("The program asked for {name}, which {which}, so it got no instance.");
-    if let Some((first, has)) = left_out.first() {
-        found.advice = format!("{} {has}. {}", first.name, first.advice);
-        found.variable.clone_from(&first.variable);
-    } else if let Some(install) = layer_with(name).and_then(to_install) {
-        found.advice = format!(
-            "Only a layer has this extension. {install}; or start the program without the option that asks for it."
-        );
-    } else if !is_known {
-        found.advice = OF_UNKNOWN.into();
-    }
-    let words = left_out
-        .iter()
-        .map(|(one, has)| format!("left out, and {has}: {}", one.in_short()));
-    found.findings.extend(words);
-    let kept = report.kept.iter().map(String::as_str);
-    let drivers: Vec<&str> = kept.filter(|path| path.contains(".so")).collect();
-    if is_known && !drivers.is_empty() {
-        let words = format!("drivers without it: {}", drivers.join(", "));
-        found.findings.push(words);
-    }
-}
-
-/// Returns the layer that has an instance extension which no driver has.
-fn layer_with(extension: &str) -> Option<&'static str> {
-    const OF_VALIDATION: [&str; 3] = [
-        "VK_EXT_validation_features",
-        "VK_EXT_validation_flags",
-        "VK_EXT_layer_settings",
-    ];
-    OF_VALIDATION
-        .contains(&extension)
-        .then_some("VK_LAYER_KHRONOS_validation")
-}
-
-/// Returns findings, each with the phrase that the report uses. The findings are about layers that have an instance extension, and about
-/// drivers that may have this extension. None of these layers and drivers is in use. The finding with the smallest rank comes first.
-/// `is_known` is `true` if the loader knows the extension, so that it would show the extension of a driver.
-fn left_out_with<'a>(extension: &str, is_known: bool, report: &'a Report) -> Vec<(&'a Dropped, &'static str)> {
-    let is_broken = |one: &Dropped| (rank::BROKEN..OTHER).contains(&one.rank);
-    let is_driver =
-        |one: &Dropped| is_known && one.subject.starts_with("driver") && (one.variable.is_some() || is_broken(one));
-    let is_layer = |one: &Dropped| one.subject.starts_with("layer") && manifest_has(one.file.as_deref(), extension);
-    let mut found: Vec<(&Dropped, &str)> = Vec::new();
-    for one in &report.dropped {
-        if is_layer(one) {
-            found.push((one, "has the extension"));
-        } else if is_driver(one) {
-            found.push((one, "may have the extension"));
-        }
-    }
-    found.sort_by_key(|(one, _)| one.rank);
-    found
-}
-
-/// Returns `true` if the manifest of a layer lists an instance extension.
-fn manifest_has(path: Option<&str>, extension: &str) -> bool {
-    let manifest = path.filter(|path| path.ends_with(".json"));
-    let content = manifest.and_then(|path| manifests::read(Path::new(path)));
-    let Some(content) = content else { return false };
-    let is_it = |one: &serde_json::Value| one.get("name").is_some_and(|name| name == extension);
-    let mut lists = manifests::layers(&content).filter_map(|layer| layer.get("instance_extensions")?.as_array());
-    lists.any(|list| list.iter().any(is_it))
 }
 
 /// Returns the text between two given texts.

@@ -26,12 +26,15 @@ pub(crate) use hardware::for_cards;
 pub(crate) use limits::Limits;
 pub(crate) use linker::worth_watching;
 pub(crate) use manifest::is_odd as is_odd_manifest;
+use origin::Origin;
 pub(crate) use overriding::REPLACING;
+pub(crate) use snap::Snap;
 
 use crate::child::Finished;
 use crate::events::{Event, Record};
 use crate::report::{self, Absent, Crashed, Dropped, Report, Verdict, codes, rank};
 use crate::variables::Variables;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Adds causes to a report that are not in the trace. `watched` is a second run with the dynamic linker's log, if there was one.
@@ -79,7 +82,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     if report.loader.is_some() {
         find_in_settings(report, &records, of_program);
     }
-    snap::complete(report, Path::new("/"));
+    snap::complete(report);
     for dropped in &mut report.dropped {
         limits::explain(dropped, &report.limits);
     }
@@ -189,36 +192,13 @@ const OF_LINKER: [&str; 2] = ["LD_LIBRARY_PATH", "LD_PRELOAD"];
 
 /// Adds the origins of the variables that cause the findings.
 fn origins(report: &mut Report) {
-    let mut known: Vec<(String, Vec<String>)> = Vec::new();
     let is_flatpak = report.surroundings.iter().any(|word| word == "flatpak");
-    for dropped in report.dropped.iter_mut().filter(|dropped| dropped.rank < rank::ASIDE) {
+    let Report { dropped, variables, .. } = report;
+    let mut known: BTreeMap<String, Origin> = BTreeMap::new();
+    for dropped in dropped.iter_mut().filter(|dropped| dropped.rank < rank::ASIDE) {
         for name in causing(dropped) {
-            if report.variables.has(&name) {
-                dropped.findings.push(format!(
-                    "{name}: set by the program or a script that starts it, not by the shell of vkloader"
-                ));
-                dropped.advice = dropped.advice.replace(
-                    &format!("unset {name}"),
-                    &format!("remove {name} from the script or command that starts the program"),
-                );
-                continue;
-            }
-            if is_flatpak {
-                // The shell of a user is outside of the sandbox, so its variables are not those of the program.
-                dropped.advice = dropped.advice.replace(
-                    &format!("unset {name}"),
-                    &format!(
-                        "flatpak override --user --unset-env={name} {}",
-                        origin::flatpak_application()
-                    ),
-                );
-            }
-            if known.iter().all(|(other, _)| *other != name) {
-                known.push((name.clone(), origin::of(&name)));
-            }
-            let words = known.iter().find(|(other, _)| *other == name);
-            let words = words.into_iter().flat_map(|(_, words)| words);
-            dropped.findings.extend(words.map(|words| format!("{name}: {words}")));
+            let find = || Origin::of(&name, variables.has(&name), is_flatpak);
+            known.entry(name.clone()).or_insert_with(find).add_to(dropped, &name);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Finds the origin of a variable: the process that set it, and the file that sets it in every session.
 
+use crate::report::Dropped;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -62,21 +63,64 @@ const OWN_FOLDERS: [&str; 3] = [
 /// File that describes a sandbox of Flatpak, relative to the root.
 const FLATPAK: &str = ".flatpak-info";
 
+/// Origin of a variable.
+pub(super) struct Origin {
+    /// Sentences about the origin; empty if it is unknown.
+    words: Vec<String>,
+    /// Command that replaces `unset` in remedies, if the shell of the user cannot remove the variable.
+    instead: Option<String>,
+    /// Remedy for the next sessions, if a file sets the variable in each session.
+    lasting: Option<String>,
+}
+
+impl Origin {
+    /// Returns the origin of a variable. `is_of_program` is `true` if the program or a script that starts it set the variable, and
+    /// `is_flatpak` is `true` in a sandbox of Flatpak.
+    pub(super) fn of(name: &str, is_of_program: bool, is_flatpak: bool) -> Self {
+        if is_of_program {
+            return Self {
+                words: vec!["set by the program or a script that starts it, not by the shell of vkloader".into()],
+                instead: Some(format!(
+                    "remove {name} from the script or command that starts the program"
+                )),
+                lasting: None,
+            };
+        }
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let process = process(Path::new("/proc"), std::process::id(), name);
+        let file = file(Path::new("/"), home.as_deref(), name);
+        let set_by = |(path, line): &(PathBuf, usize)| format!("{}, line {line}, sets it", path.display());
+        Self {
+            words: process.into_iter().chain(file.as_ref().map(set_by)).collect(),
+            // The shell of a user is outside of the sandbox, so its variables are not those of the program.
+            instead: is_flatpak.then(|| {
+                let application = flatpak_application();
+                format!("flatpak override --user --unset-env={name} {application}")
+            }),
+            lasting: file.map(|(path, line)| format!("remove line {line} of {}", path.display())),
+        }
+    }
+
+    /// Adds the origin to a finding, and adapts the remedy of the finding.
+    pub(super) fn add_to(&self, dropped: &mut Dropped, name: &str) {
+        let words = self.words.iter().map(|words| format!("{name}: {words}"));
+        dropped.findings.extend(words);
+        let unset = format!("unset {name}");
+        if let Some(instead) = &self.instead {
+            dropped.advice = dropped.advice.replace(&unset, instead);
+        }
+        if let Some(lasting) = self.lasting.as_ref().filter(|_| dropped.advice.contains(&unset)) {
+            let advice = dropped.advice.trim_end_matches('.');
+            dropped.advice = format!("{advice}; for new sessions, {lasting}");
+        }
+    }
+}
+
 /// Returns the name of the Flatpak application in whose sandbox this process runs.
-pub(super) fn flatpak_application() -> String {
+fn flatpak_application() -> String {
     let text = fs::read_to_string(Path::new("/").join(FLATPAK)).unwrap_or_default();
     let name = text.lines().find_map(|line| line.strip_prefix("name="));
     name.unwrap_or("APPLICATION").into()
-}
-
-/// Returns sentences about the origin of a variable in this process; empty if the origin is unknown.
-pub(super) fn of(name: &str) -> Vec<String> {
-    let home = std::env::var_os("HOME").map(PathBuf::from);
-    let mut found: Vec<String> = process(Path::new("/proc"), std::process::id(), name)
-        .into_iter()
-        .collect();
-    found.extend(file(Path::new("/"), home.as_deref(), name));
-    found
 }
 
 /// Returns the process that set the variable: the parent of the oldest ancestor that was started with the variable.
@@ -116,8 +160,8 @@ fn parent(proc: &Path, process: u32) -> Option<u32> {
     line.trim().parse().ok()
 }
 
-/// Returns the file that sets the variable, and the line.
-fn file(root: &Path, home: Option<&Path>, name: &str) -> Option<String> {
+/// Returns the file that sets the variable, and the number of the line.
+fn file(root: &Path, home: Option<&Path>, name: &str) -> Option<(PathBuf, usize)> {
     let mut files: Vec<PathBuf> = FILES.iter().map(|file| root.join(file)).collect();
     let mut folders: Vec<PathBuf> = FOLDERS.iter().map(|folder| root.join(folder)).collect();
     if let Some(home) = home {
@@ -134,11 +178,11 @@ fn file(root: &Path, home: Option<&Path>, name: &str) -> Option<String> {
         within.sort();
         files.append(&mut within);
     }
-    files.iter().find_map(|file| {
-        let is_file = fs::metadata(file).is_ok_and(|status| status.is_file() && status.len() < 1 << 20);
-        let text = is_file.then(|| fs::read_to_string(file).ok()).flatten()?;
+    files.into_iter().find_map(|file| {
+        let is_file = fs::metadata(&file).is_ok_and(|status| status.is_file() && status.len() < 1 << 20);
+        let text = is_file.then(|| fs::read_to_string(&file).ok()).flatten()?;
         let line = text.lines().position(|line| sets(line, name))?;
-        Some(format!("{}, line {}, sets it", file.display(), line + 1))
+        Some((file, line + 1))
     })
 }
 
@@ -193,8 +237,8 @@ mod tests {
         let folder = root.path().join("etc/environment.d");
         fs::create_dir_all(&folder).expect("folders");
         fs::write(folder.join("90-gpu.conf"), "# VK_X=1\nOTHER=VK\nVK_X=/a.json\n").expect("a file");
-        let words = file(root.path(), None, "VK_X").expect("it is set");
-        assert!(words.ends_with("90-gpu.conf, line 3, sets it"), "{words}");
+        let (path, line) = file(root.path(), None, "VK_X").expect("it is set");
+        assert!(path.ends_with("90-gpu.conf") && line == 3, "{path:?} {line}");
         assert_eq!(file(root.path(), None, "VK_Y"), None);
     }
 

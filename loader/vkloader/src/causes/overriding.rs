@@ -1,7 +1,6 @@
 //! Finds settings that override others without a message: variables that replace the search for drivers, settings files, override layers,
 //! and two manifests for one library. Also finds the reason why a machine has no drivers.
 
-use super::snap::Snap;
 use super::{multiarch, spelling, unsearched, variables};
 use crate::events::{Event, Record, Searched, TracedDecision};
 use crate::report::{Device, Dropped, Report, Verdict, codes, rank};
@@ -326,7 +325,7 @@ fn nothing_installed(records: &[&Record], report: &Report) -> Dropped {
         .iter()
         .find(|(sandbox, _)| report.surroundings.iter().any(|word| word == sandbox));
     // The variables of a snap do not prove that the program runs in the snap, so that the remedy for the snap is the last one.
-    let snap = || Snap::of(Path::new("/"), |name| report.variables.get(name)).filter(|snap| !snap.is_classic());
+    let is_snap = report.snap.as_ref().is_some_and(|snap| !snap.is_classic());
     found.names_file = !unsearched.is_empty();
     match (in_sandbox, unsearched.first()) {
         (Some((_, advice)), _) => found.advice = (*advice).into(),
@@ -335,7 +334,7 @@ fn nothing_installed(records: &[&Record], report: &Report) -> Dropped {
             found.variable = first.variable.map(String::from);
         }
         (None, None) if Path::new("/etc/NIXOS").exists() => found.advice = unsearched::ON_NIXOS.into(),
-        (None, None) if snap().is_some() => found.advice = unsearched::IN_SNAP.into(),
+        (None, None) if is_snap => found.advice = unsearched::IN_SNAP.into(),
         (None, None) => {}
     }
     // A manifest that exists but that the loader does not find explains more than an empty folder.

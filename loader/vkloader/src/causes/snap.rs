@@ -16,7 +16,8 @@ const OF_DRIVERS: [&str; 3] = ["mesa", "graphics", "gpu"];
 const HOST: &str = "/var/lib/snapd/hostfs";
 
 /// The snap whose variables a program has.
-pub(super) struct Snap {
+#[derive(Debug)]
+pub(crate) struct Snap {
     /// Name of the snap, or `NAME` if the name is unknown.
     name: String,
     /// Text of the file that describes the snap; empty if the file cannot be read.
@@ -121,12 +122,10 @@ impl Snap {
 }
 
 /// Completes the remedies of a report with the name of the snap and of its interface.
-pub(super) fn complete(report: &mut Report, root: &Path) {
-    let variables = &report.variables;
-    let Some(snap) = Snap::of(root, |name| variables.get(name)) else {
-        return;
-    };
-    for one in &mut report.dropped {
+pub(super) fn complete(report: &mut Report) {
+    let Report { snap, dropped, .. } = report;
+    let Some(snap) = snap else { return };
+    for one in dropped {
         one.advice = if one.advice == unsearched::IN_SNAP {
             snap.connect()
         } else {

@@ -3,12 +3,14 @@
 use super::overriding::REPLACING;
 use super::{instance, multiarch, spelling, unsearched, variables};
 use crate::events::{Event, Record};
-use crate::report::{Device, Dropped, Report, Verdict, codes, rank};
+use crate::report::{Dropped, Report, Verdict, codes, rank};
 use crate::shell;
 use crate::show;
+pub(crate) use devices::chooses;
 use std::io::ErrorKind;
 use std::path::Path;
 
+mod devices;
 mod names;
 
 /// Kinds of words in variables.
@@ -61,10 +63,7 @@ const VARIABLES: [Row; 14] = [
     row("VK_ADD_IMPLICIT_LAYER_PATH", &[':'], Kind::Path, true),
 ];
 
-/// Variable that lists the devices to show.
-const VISIBLE: &str = "VK_LOADER_VISIBLE_DEVICES";
-
-/// Upper bound on the number of words of [`VISIBLE`] that are reported separately.
+/// Upper bound on the number of words of one variable or settings file that are reported separately.
 const MOST_WORDS: usize = 16;
 
 /// Words that match many layers.
@@ -77,11 +76,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
         if let Some(row) = VARIABLES.iter().find(|row| row.name == name) {
             found.extend(Words::of(row, value, records).unmatched(report.verdict, records));
         }
-        match name {
-            "VK_LOADER_DEVICE_SELECT" => found.extend(unmatched_device(value, report)),
-            VISIBLE => found.extend(invisible(value, report)),
-            _ => {}
-        }
+        found.extend(devices::unmatched(name, value, report));
     }
     if !report.ignores_settings() {
         found.extend(unmatched_in_file(records));
@@ -372,96 +367,6 @@ fn has_manifest(path: &Path) -> bool {
         // The content of a folder that this user may not search is unknown.
         Err(error) if error.kind() == ErrorKind::PermissionDenied => true,
         Err(_) => path.is_file(),
-    }
-}
-
-/// Returns a finding if no device matches `VK_LOADER_DEVICE_SELECT`.
-fn unmatched_device(value: &str, report: &Report) -> Option<Dropped> {
-    let words: Vec<&str> = words_for_devices(value).collect();
-    let is_chosen = |word: &&str| report.devices.iter().any(|device| chooses(word, device));
-    if words.is_empty() || report.devices.is_empty() || words.iter().any(is_chosen) {
-        return None;
-    }
-    let mut found = codes::VARIABLE_NO_MATCH.about("VK_LOADER_DEVICE_SELECT");
-    found.reason = format!("No device matches VK_LOADER_DEVICE_SELECT: {value}.");
-    if report.verdict == Verdict::SoftwareOnly {
-        // The variable only orders devices, so the missing card has another cause.
-        found.rank = rank::CONSEQUENCE;
-    }
-    found.advice = to_choose("VK_LOADER_DEVICE_SELECT");
-    Some(found)
-}
-
-/// Returns the remedy for words that match no device.
-fn to_choose(variable: &str) -> String {
-    format!(
-        "Correct the word (env -u {variable} vkloader devices lists the words of each device), or: unset {variable}"
-    )
-}
-
-/// Returns findings about words of `VK_LOADER_VISIBLE_DEVICES` that match no device.
-fn invisible(value: &str, report: &Report) -> Vec<Dropped> {
-    let words = words_for_devices(value).filter(|word| *word != "none");
-    let unmatched = words.filter(|word| !report.devices.iter().any(|device| chooses(word, device)));
-    let describe = |word: &str| {
-        let mut found = codes::VARIABLE_NO_MATCH.about(VISIBLE);
-        found.reason = format!("No device matches {word} in {VISIBLE}.");
-        found.advice = to_choose(VISIBLE);
-        found
-    };
-    let rest = unmatched.clone().count().saturating_sub(MOST_WORDS);
-    let mut all: Vec<Dropped> = unmatched.take(MOST_WORDS).map(describe).collect();
-    if let Some(last) = all.last_mut().filter(|_| rest > 0) {
-        last.findings = vec![format!("{rest} more words match no device")];
-    }
-    all
-}
-
-/// Returns the words in a list of devices. Removes blanks before a word, as the library does.
-fn words_for_devices(value: &str) -> impl Iterator<Item = &str> + Clone {
-    value.split(',').map(str::trim_start).filter(|word| !word.is_empty())
-}
-
-/// Returns the domain, bus, device and function of a PCI address. The domain may be missing in the text.
-fn pci_address(text: &str) -> Option<[u32; 4]> {
-    let numbers = text.split([':', '.']).map(|number| u32::from_str_radix(number, 16));
-    match numbers.collect::<Result<Vec<_>, _>>().ok()?[..] {
-        [domain, bus, device, function] => Some([domain, bus, device, function]),
-        [bus, device, function] => Some([0, bus, device, function]),
-        _ => None,
-    }
-}
-
-/// Returns `true` if a word of `VK_LOADER_DEVICE_SELECT` matches a device.
-pub(crate) fn chooses(word: &str, device: &Device) -> bool {
-    let same = |one: &str, other: &str| one.replace('-', "").eq_ignore_ascii_case(&other.replace('-', ""));
-    if let Some(digits) = word.strip_prefix("GPU-") {
-        let (digits, own) = (digits.replace('-', "").to_lowercase(), device.uuid.as_deref());
-        return !digits.is_empty() && own.is_some_and(|own| own.replace('-', "").to_lowercase().starts_with(&digits));
-    }
-    match word.split_once(':') {
-        Some(("type", kind)) => kind == device.kind,
-        Some(("name", glob)) => show::matches(glob, &device.name),
-        Some(("uuid", uuid)) => device.uuid.as_deref().is_some_and(|own| same(own, uuid)),
-        Some(("driver", part)) => {
-            let file = device.driver.rsplit('/').next().unwrap_or_default();
-            file.to_lowercase().contains(&part.to_lowercase())
-        }
-        Some(("pci", place)) => {
-            let own = device.pci.as_deref().and_then(pci_address);
-            own.is_some() && own == pci_address(place)
-        }
-        Some((vendor, rest)) => {
-            let number = |text: &str| {
-                let text = text.trim_start_matches("0x").trim_start_matches("0X");
-                let end = text
-                    .find(|digit: char| !digit.is_ascii_hexdigit())
-                    .unwrap_or(text.len());
-                u32::from_str_radix(&text[..end], 16).ok()
-            };
-            number(vendor) == Some(device.vendor) && number(rest) == Some(device.device)
-        }
-        None => false,
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) use ended::is_opening;
 pub(crate) use ended::{UNTIL_THEN, how_ended, leave_out};
 pub(crate) use layers::{WITHOUT as WITHOUT_LAYERS, controlling_in, has_chain, obstructed};
 
-use crate::causes::Limits;
+use crate::causes::{Limits, Snap};
 use crate::variables::Variables;
 use serde::Serialize;
 use std::fmt;
@@ -75,6 +75,9 @@ pub(crate) struct Report {
     pub(crate) variables: Variables,
     #[serde(skip)]
     pub(crate) limits: Limits,
+    /// The snap whose variables the program has.
+    #[serde(skip)]
+    pub(crate) snap: Option<Snap>,
 }
 
 /// Version of the report's format. The version increases with each change that an older reader would misunderstand.

@@ -140,11 +140,11 @@ fn try_all(rows: &[Row]) {
 /// Set-ups that have a separate test: the file, and the name of the test.
 const ELSEWHERE: [(&str, &str); 54] = [
     (
-        "failed.rs",
+        "failed/main.rs",
         "a_program_that_opens_the_missing_link_to_the_loader_is_said_as_that",
     ),
-    ("failed.rs", "a_display_of_another_user_is_not_offered"),
-    ("failed.rs", "a_remote_desktop_without_dri3_is_named"),
+    ("failed/displays.rs", "a_display_of_another_user_is_not_offered"),
+    ("failed/displays.rs", "a_remote_desktop_without_dri3_is_named"),
     ("programs.rs", "the_library_that_a_program_opened_instead_is_named"),
     (
         "programs.rs",
@@ -233,9 +233,9 @@ const ELSEWHERE: [(&str, &str); 54] = [
     ("explain.rs", "a_program_in_a_sandbox"),
     ("reasons.rs", "a_program_without_an_instance_is_said_as_that"),
     ("reasons.rs", "a_layer_or_extension_that_is_missing_is_said_as_that"),
-    ("failed.rs", "a_missing_display_is_said_where_a_program_failed"),
+    ("failed/displays.rs", "a_missing_display_is_said_where_a_program_failed"),
     (
-        "failed.rs",
+        "failed/main.rs",
         "the_failed_call_of_a_program_without_windows_is_the_first_cause",
     ),
     ("reasons.rs", "a_layer_that_is_older_than_the_program_is_named"),

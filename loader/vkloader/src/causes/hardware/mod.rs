@@ -11,8 +11,7 @@ mod machine;
 mod permissions;
 mod several;
 
-use super::snap::Snap;
-use super::{elf, linker};
+use super::{Snap, elf, linker};
 use crate::report::{Card, Device, Dropped, Report, codes, rank};
 pub(crate) use drivers::for_cards;
 use machine::{Machine, WINDOWS_DRIVER, WINDOWS_NODE};
@@ -60,9 +59,9 @@ pub(super) fn find(report: &mut Report, is_replaced: bool) {
 fn find_below(report: &mut Report, root: &Path, wanted: Option<&str>, is_replaced: bool) {
     let machine = Machine::at(root);
     report.hardware = machine.cards();
-    let snap = Snap::of(root, |name| report.variables.get(name));
+    report.snap = Snap::of(root, |name| report.variables.get(name));
     report.surroundings = machine
-        .surroundings(snap.is_some_and(|snap| snap.is_sandbox()))
+        .surroundings(report.snap.as_ref().is_some_and(Snap::is_sandbox))
         .into_iter()
         .map(String::from)
         .collect();

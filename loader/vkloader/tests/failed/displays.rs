@@ -1,0 +1,243 @@
+//! Programs that fail because of their display.
+
+use crate::machine::{self, Machine};
+use crate::{change, of_program, with_library};
+use std::io::{Read, Write};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+#[test]
+fn a_missing_display_is_said_where_a_program_failed() {
+    let _alone = alone();
+    let mut machine = Machine::new();
+    machine.driver("good", "device one");
+    let program = with_library(&machine, "libxcb.so.1");
+    let explained = of_program(&machine, &program, &[]);
+    assert_eq!(explained.first(), "display.missing");
+    assert!(
+        explained.findings().contains("neither DISPLAY"),
+        "{}",
+        explained.findings()
+    );
+    machine.variable("DISPLAY", ":4711");
+    let explained = of_program(&machine, &program, &[]);
+    assert!(
+        explained.findings().contains("/tmp/.X11-unix/X4711"),
+        "{}",
+        explained.findings()
+    );
+    // The program queried no driver, so a driver that is installed without a manifest is not the cause of the failure.
+    std::fs::create_dir_all(machine.path("system/sys/bus/pci/devices/0000:01:00.0/drm/renderD128")).expect("folders");
+    for (name, text) in [("class", "0x030000"), ("vendor", "0x1002"), ("device", "0x73bf")] {
+        machine.file(&format!("system/sys/bus/pci/devices/0000:01:00.0/{name}"), text);
+    }
+    if machine.in_made_up_system(&["/sys"]) {
+        let codes = of_program(&machine, &program, &[]);
+        let codes = codes.codes();
+        assert!(!codes.iter().any(|code| code.starts_with("hardware.")), "{codes:?}");
+        machine.start_with(Vec::new());
+    }
+    // A program without windows cannot fail because of a missing display.
+    let program = with_library(&machine, "libother.so.1");
+    let explained = of_program(&machine, &program, &[]);
+    assert_eq!(explained.first(), "program.no-instance");
+    assert!(!explained.codes().contains(&"display.missing"));
+}
+
+#[test]
+fn the_display_of_the_session_is_named_if_a_variable_names_another() {
+    let mut machine = Machine::new();
+    machine.driver("good", "device one");
+    let program = with_library(&machine, "libxcb.so.1");
+    let folder = machine.path("run");
+    std::fs::create_dir(&folder).expect("a folder");
+    let _server = UnixListener::bind(folder.join("wayland-0")).expect("a socket");
+    machine.variable("XDG_RUNTIME_DIR", folder.to_str().expect("plain"));
+    machine.variable("WAYLAND_DISPLAY", "wayland-1");
+    let explained = of_program(&machine, &program, &[]);
+    assert_eq!(explained.first(), "display.missing");
+    assert_eq!(
+        explained.advice(),
+        "Use the display of the session: WAYLAND_DISPLAY=wayland-0 PROGRAM"
+    );
+    machine.unset("WAYLAND_DISPLAY");
+    machine.variable("WAYLAND_DISPLAY", "wayland-0");
+    assert!(!of_program(&machine, &program, &[]).codes().contains(&"display.missing"));
+}
+
+/// Many programs open their window after they create an instance and before they list devices.
+#[test]
+fn a_missing_display_is_said_before_a_program_lists_devices() {
+    let machine = Machine::new();
+    machine.driver("good", "device one");
+    let program = with_library(&machine, "libxcb.so.1");
+    change(
+        &machine,
+        "libxcb.so.1",
+        "if (list(made",
+        "if (made) return 1; if (list(made",
+    );
+    let explained = of_program(&machine, &program, &["device"]);
+    assert_eq!(explained.first(), "display.missing", "{:#}", explained.report);
+}
+
+/// Programs without a display examine the X servers of the machine, so tests with such programs or servers run one after the other.
+static DISPLAYS: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    DISPLAYS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Creates the socket of an X server. Returns the socket, its path, and the number of its display. Reports the test as skipped and returns
+/// `None` if the socket cannot be created. Each test uses a different display number.
+fn x_server(test: u32) -> Option<(UnixListener, PathBuf, u32)> {
+    let number = 40_000 + 10 * std::process::id() + test;
+    let folder = Path::new("/tmp/.X11-unix");
+    let path = folder.join(format!("X{number}"));
+    match std::fs::create_dir_all(folder).and_then(|()| UnixListener::bind(&path)) {
+        Ok(server) => Some((server, path, number)),
+        Err(error) => {
+            machine::skip(&format!("no socket of a display can be made here: {error}"));
+            None
+        }
+    }
+}
+
+/// Starts a thread that is an X server for two clients: the server refuses the first client, and accepts the second one.
+fn refuse_then_accept(server: UnixListener) -> JoinHandle<()> {
+    std::thread::spawn(move || {
+        for answer in [0, 1] {
+            let (mut client, _) = server.accept().expect("a client");
+            let mut hello = [0; 12];
+            client.read_exact(&mut hello).expect("a greeting");
+            client.write_all(&[answer]).expect("an answer");
+        }
+    })
+}
+
+/// The socket of an X server exists, but the server rejects a program without authorization.
+#[test]
+fn a_display_that_refuses_the_program_is_named() {
+    let _alone = alone();
+    let mut machine = Machine::new();
+    machine.driver("good", "device one");
+    let program = with_library(&machine, "libxcb.so.1");
+    let Some((server, path, number)) = x_server(0) else {
+        return;
+    };
+    let thread = refuse_then_accept(server);
+    machine.variable("DISPLAY", format!(":{number}"));
+    let explained = of_program(&machine, &program, &[]);
+    assert_eq!(explained.first(), "display.missing");
+    assert!(
+        explained.findings().contains("refuses programs without authorization"),
+        "{}",
+        explained.findings()
+    );
+    assert!(explained.advice().contains("XAUTHORITY"), "{}", explained.advice());
+    assert!(!of_program(&machine, &program, &[]).codes().contains(&"display.missing"));
+    thread.join().expect("both clients came");
+    std::fs::remove_file(path).expect("just made");
+}
+
+/// The remedy names another X server of the machine only if that server accepts the program.
+#[test]
+fn a_display_of_another_user_is_not_offered() {
+    let _alone = alone();
+    let mut machine = Machine::new();
+    machine.driver("good", "device one");
+    let program = with_library(&machine, "libxcb.so.1");
+    let Some((server, path, number)) = x_server(2) else {
+        return;
+    };
+    let thread = refuse_then_accept(server);
+    machine.variable("DISPLAY", ":4711");
+    let offer = format!("DISPLAY=:{number} PROGRAM");
+    for is_offered in [false, true] {
+        let explained = of_program(&machine, &program, &[]);
+        assert_eq!(explained.first(), "display.missing");
+        assert_eq!(
+            explained.advice().contains(&offer),
+            is_offered,
+            "{}",
+            explained.advice()
+        );
+    }
+    thread.join().expect("both clients came");
+    std::fs::remove_file(path).expect("just made");
+}
+
+/// On a remote desktop without DRI3, Mesa's hardware drivers cannot show images. The X server of this test requires authorization.
+#[test]
+fn a_remote_desktop_without_dri3_is_named() {
+    let _alone = alone();
+    let mut machine = Machine::new();
+    machine.driver("good", "device one\ndevice.type 2");
+    for ending in ["so", "conf"] {
+        let (from, to) = (format!("libmock_good.{ending}"), format!("libvulkan_good.{ending}"));
+        std::fs::rename(machine.path("libraries").join(from), machine.path("libraries").join(to)).expect("one folder");
+    }
+    machine.manifest("good", &machine.path("libraries/libvulkan_good.so"), "");
+    let program = with_library(&machine, "libxcb.so.1");
+    let Some((server, path, number)) = x_server(1) else {
+        return;
+    };
+    let mut cookies = vec![1, 0, 0, 4];
+    cookies.extend(b"host");
+    for part in [
+        number.to_string().as_bytes(),
+        b"MIT-MAGIC-COOKIE-1",
+        b"0123456789abcdef",
+    ] {
+        cookies.extend(u16::try_from(part.len()).expect("short").to_be_bytes());
+        cookies.extend(part);
+    }
+    let file = machine.file("cookies", cookies);
+    machine.variable("DISPLAY", format!(":{number}"));
+    machine.variable("XAUTHORITY", file.to_str().expect("plain"));
+    // A server that does not answer may or may not have DRI3, so the remedy names DRI3 with a condition only.
+    let explained = of_program(&machine, &program, &["device"]);
+    let found = explained.found("program.failed")["advice"].to_string();
+    assert!(
+        found.contains("If the driver reports there that DRI3 is missing"),
+        "{found}"
+    );
+    server.set_nonblocking(true).expect("a socket");
+    while server.accept().is_ok() {}
+    server.set_nonblocking(false).expect("a socket");
+    let thread = std::thread::spawn(move || {
+        for has_dri3 in [0, 1] {
+            // The first client only checks that the server is running.
+            let (mut client, _) = server.accept().expect("a client");
+            client.read_exact(&mut [0; 12]).expect("a greeting");
+            client.write_all(&[0]).expect("an answer");
+            let (mut client, _) = server.accept().expect("a client");
+            let mut hello = [0; 12 + 20 + 16];
+            client.read_exact(&mut hello).expect("a greeting with an authorization");
+            assert!(hello.ends_with(b"0123456789abcdef"));
+            client
+                .write_all(&[1, 0, 11, 0, 0, 0, 1, 0, 9, 9, 9, 9])
+                .expect("an answer");
+            let mut request = [0; 12];
+            client.read_exact(&mut request).expect("a request");
+            assert!(request.ends_with(b"DRI3"));
+            let mut reply = [0; 32];
+            (reply[0], reply[8]) = (1, has_dri3);
+            client.write_all(&reply).expect("a reply");
+        }
+    });
+    let explained = of_program(&machine, &program, &["device"]);
+    assert_eq!(explained.first(), "display.without-dri3");
+    assert!(explained.advice().contains("offers DRI3"), "{}", explained.advice());
+    let explained = of_program(&machine, &program, &["device"]);
+    assert!(!explained.codes().contains(&"display.without-dri3"));
+    thread.join().expect("all clients came");
+    std::fs::remove_file(path).expect("just made");
+    machine.unset("DISPLAY");
+    machine.variable("DISPLAY", "localhost:10.0");
+    let explained = of_program(&machine, &program, &["device"]);
+    assert_eq!(explained.first(), "display.without-dri3");
+    assert!(explained.findings().contains("ssh -X"), "{}", explained.findings());
+}
