@@ -84,10 +84,13 @@ fn text_is_no_wider_than_a_terminal_and_has_no_colours_in_a_file() {
     let places = [
         "Devices, in the order",
         "Left out, or in the way",
-        "-> Reinstall the package",
+        "    -> Reinstall the package",
     ]
     .map(|words| text.find(words));
     assert!(places.is_sorted() && places[0].is_some(), "{text}");
+    let head: Vec<&str> = text.lines().take(4).collect();
+    assert!(head[1].starts_with("  But: "), "{text}");
+    assert!(head[2..].concat().contains("/nowhere/libgone.so"), "{text}");
     let wide = text
         .lines()
         .filter(|line| line.chars().count() > 80 && line.trim().contains(' '));

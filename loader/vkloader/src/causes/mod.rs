@@ -26,6 +26,7 @@ pub(crate) use hardware::for_cards;
 pub(crate) use limits::Limits;
 pub(crate) use linker::worth_watching;
 pub(crate) use manifest::is_odd as is_odd_manifest;
+pub(crate) use origin::IN_FILE as ORIGIN_FILE;
 use origin::Origin;
 pub(crate) use overriding::REPLACING;
 pub(crate) use snap::Snap;

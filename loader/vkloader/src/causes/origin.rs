@@ -63,6 +63,9 @@ const OWN_FOLDERS: [&str; 3] = [
 /// File that describes a sandbox of Flatpak, relative to the root.
 const FLATPAK: &str = ".flatpak-info";
 
+/// End of the sentence about a file that sets a variable.
+pub(crate) const IN_FILE: &str = ", sets it";
+
 /// Origin of a variable.
 pub(super) struct Origin {
     /// Sentences about the origin; empty if it is unknown.
@@ -89,7 +92,7 @@ impl Origin {
         let home = std::env::var_os("HOME").map(PathBuf::from);
         let process = process(Path::new("/proc"), std::process::id(), name);
         let file = file(Path::new("/"), home.as_deref(), name);
-        let set_by = |(path, line): &(PathBuf, usize)| format!("{}, line {line}, sets it", path.display());
+        let set_by = |(path, line): &(PathBuf, usize)| format!("{}, line {line}{IN_FILE}", path.display());
         Self {
             words: process.into_iter().chain(file.as_ref().map(set_by)).collect(),
             // The shell of a user is outside of the sandbox, so its variables are not those of the program.

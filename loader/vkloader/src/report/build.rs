@@ -139,13 +139,8 @@ fn of_devices(report: &Report) -> Vec<Dropped> {
         .filter_map(|device| device.moved_by.as_deref())
         .collect();
     movers.dedup();
-    for layer in movers {
-        found.push(Dropped {
-            reason: format!("{layer} changed the order of the devices."),
-            advice: layers::without(layer, &report.variables),
-            ..codes::DEVICE_MOVED_BY_LAYER.about(layer)
-        });
-    }
+    let moves = |layer| layers::moves(layer, &report.devices, &report.variables);
+    found.extend(movers.into_iter().map(moves));
     for device in &report.devices {
         if let Some(code) = device.created.filter(|&code| code != 0) {
             found.push(Dropped {

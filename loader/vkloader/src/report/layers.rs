@@ -1,6 +1,6 @@
 //! Reports the layers of the last instance, and installed layers that are not in the chain of this instance.
 
-use super::{ActiveLayer, Dropped, Hidden, InactiveLayer, Report, codes};
+use super::{ActiveLayer, Device, Dropped, Hidden, InactiveLayer, Report, codes, rank};
 use crate::events::{Event, Moved, Record};
 use crate::manifests;
 use crate::names;
@@ -189,11 +189,14 @@ impl Report {
 /// Beginning of the finding that lists the layers of a call.
 pub(super) const THROUGH_LAYERS: &str = "the call went through these layers: ";
 
+/// Mesa's layer, which selects a device.
+const MESAS: &str = "VK_LAYER_MESA_device_select";
+
 /// Layers that change the list of devices. Each row has the beginning of the name, the remedy, and the variables that control the layer. Without
 /// a remedy in the row, the remedy is to unset the variables.
 const KNOWN: [(&str, Option<&str>, &[&str]); 3] = [
     (
-        "VK_LAYER_MESA_device_select",
+        MESAS,
         None,
         &[
             "MESA_VK_DEVICE_SELECT",
@@ -217,7 +220,7 @@ const KNOWN: [(&str, Option<&str>, &[&str]); 3] = [
 pub(super) fn without(layer: &str, variables: &Variables) -> String {
     let known = KNOWN.iter().find(|(name, ..)| layer.starts_with(name));
     let set: Vec<&str> = set_for(layer, variables).map(|(name, _)| name).collect();
-    let unset = (!set.is_empty()).then(|| format!("Unset {}", set.join(" and ")));
+    let unset = (!set.is_empty()).then(|| format!("To undo this: unset {}", set.join(" ")));
     let own = known.and_then(|(_, remedy, _)| remedy.map(String::from).or(unset));
     let word = word(layer);
     match (layer, own) {
@@ -243,12 +246,14 @@ fn controlling(layer: &str, variables: &Variables) -> Vec<String> {
         .collect()
 }
 
-/// Returns the variables in the findings about a device that a layer hides.
+/// Returns the variables in the findings about a device that a layer hides or moves.
 pub(crate) fn controlling_in(found: &Dropped) -> Vec<&'static str> {
     let names = KNOWN.iter().flat_map(|(_, _, names)| names.iter().copied());
     let is_in = |name: &str| {
         let mut rests = found.findings.iter().filter_map(|one| one.strip_prefix(name));
-        found.code == codes::DEVICE_HIDDEN_BY_LAYER.name && rests.any(|rest| rest.starts_with(" is "))
+        let is_of_layer =
+            [codes::DEVICE_HIDDEN_BY_LAYER.name, codes::DEVICE_MOVED_BY_LAYER.name].contains(&found.code.as_str());
+        is_of_layer && rests.any(|rest| rest.starts_with(" is "))
     };
     names.filter(|name| is_in(name)).collect()
 }
@@ -265,6 +270,30 @@ pub(super) fn hides(hidden: &Hidden, variables: &Variables) -> Dropped {
         advice: without(&hidden.by, variables),
         ..codes::DEVICE_HIDDEN_BY_LAYER.about(&hidden.name)
     }
+}
+
+/// Returns the finding about a layer that changed the order of the devices. The finding is a side note, unless the layer put another device
+/// before a discrete one, because programs then draw with the slower device.
+pub(super) fn moves(layer: &str, devices: &[Device], variables: &Variables) -> Dropped {
+    const DISCRETE: &str = "discrete";
+    let mut found = codes::DEVICE_MOVED_BY_LAYER.about(layer);
+    found.reason = format!("{layer} changed the order of the devices.");
+    found.findings = controlling(layer, variables);
+    found.advice = without(layer, variables);
+    let Some((first, rest)) = devices.split_first().filter(|(first, _)| first.kind != DISCRETE) else {
+        return found;
+    };
+    if let Some(card) = rest.iter().find(|device| device.is_usable && device.kind == DISCRETE) {
+        let set = set_for(layer, variables).next();
+        let by = set.map_or(layer.into(), |(name, value)| format!("{layer}, with {name}={value},"));
+        found.reason = format!("{by} puts {} before the discrete {}.", first.name, card.name);
+        found.rank = rank::CONSEQUENCE;
+        if layer == MESAS {
+            let choice = format!("MESA_VK_DEVICE_SELECT={:04x}:{:04x} PROGRAM", card.vendor, card.device);
+            found.advice = format!("To draw with {}: {choice}. {}", card.name, found.advice);
+        }
+    }
+    found
 }
 
 /// Adds findings about `layer`, which prevents the use of devices. `with` and `free` are the results of the probe with and without `layer`.

@@ -1,6 +1,7 @@
 //! The verdict of a report, which is the first sentence of the report.
 
 use super::{Dropped, Report, Verdict, codes, rank};
+use crate::causes::ORIGIN_FILE;
 
 /// Codes of findings about a program that did not end normally. Each code has the beginning of a verdict.
 const ENDINGS: [(&codes::Row, &str); 12] = [
@@ -18,6 +19,13 @@ const ENDINGS: [(&codes::Row, &str); 12] = [
     (codes::PROGRAM_NO_INSTANCE, "The program created no instance"),
 ];
 
+/// Upper bound on the number of facts of the first cause at the head of a report.
+const MOST_FACTS: usize = 3;
+/// Beginnings of facts that the head of a report omits, because other facts explain more.
+const LONG: [&str; 3] = ["the log says: ", "the system says: ", "searched "];
+/// Beginnings of the names of findings without a subject of their own, such as `the program` or `all drivers`.
+const VAGUE: [&str; 4] = ["the ", "no ", "all ", "this "];
+
 /// Number of rows at the beginning of [`ENDINGS`] that explain more than an unusable graphics card.
 const BEFORE_HARDWARE: usize = 8;
 
@@ -28,6 +36,48 @@ impl Dropped {
             self.subject.starts_with("layer") || self.subject == "variable" && self.name.contains("LAYER");
         !is_of_layer && self.subject != "program" && !self.is_noise() && self.rank < rank::ASIDE
     }
+
+    /// Returns `true` if the user probably misses something although a graphics card is usable, for example a second card or a layer.
+    fn is_missed(&self) -> bool {
+        !self.is_noise() && self.subject != "program" && self.rank < rank::ASIDE
+    }
+
+    /// Returns the facts that stand between the finding and its remedy at the head of a report: the subject with its file, a fact, and the
+    /// origin of a variable. Omits facts that the sentence or the remedy contains.
+    pub(crate) fn head_facts(&self) -> Vec<String> {
+        let told = format!("{} {}", self.reason, self.advice);
+        let is_new = |text: &str| !text.is_empty() && !told.contains(text);
+        let name =
+            Some(self.name.as_str()).filter(|name| is_new(name) && !VAGUE.iter().any(|word| name.starts_with(word)));
+        let file = self.file.as_deref().filter(|file| is_new(file));
+        let subject = match (name, file) {
+            (Some(name), Some(file)) => Some(format!("{}: {name} ({file})", self.subject)),
+            (Some(name), None) => Some(format!("{}: {name}", self.subject)),
+            (None, Some(file)) => Some(format!("file: {file}")),
+            (None, None) => None,
+        };
+        let is_short = |fact: &&String| is_new(fact) && !LONG.iter().any(|beginning| fact.starts_with(beginning));
+        let facts = self.findings.iter().filter(|fact| !is_origin(fact));
+        let fact = facts.clone().find(is_short).or_else(|| {
+            let is_of_system = |fact: &&String| fact.starts_with(LONG[1]);
+            facts.clone().find(is_of_system).filter(|fact| is_new(fact))
+        });
+        let origins = || self.findings.iter().filter(|fact| is_origin(fact));
+        let origin = origins()
+            .find(|fact| fact.ends_with(ORIGIN_FILE))
+            .or_else(|| origins().next());
+        // A remedy about a file of the session contains the origin.
+        let origin = origin.filter(|_| !told.contains("for new sessions, remove line "));
+        let facts = subject.into_iter().chain(fact.cloned()).chain(origin.cloned());
+        facts.take(MOST_FACTS).collect()
+    }
+}
+
+/// Returns `true` for a fact about the origin of a variable. The name of the variable and a colon come first.
+fn is_origin(fact: &str) -> bool {
+    let name = fact.split_once(": ").map_or("", |(name, _)| name);
+    let is_sign = |sign: char| sign.is_ascii_uppercase() || sign.is_ascii_digit() || sign == '_';
+    !name.is_empty() && name.chars().all(is_sign)
 }
 
 impl Report {
@@ -112,15 +162,47 @@ impl Report {
         names(self) == names(other)
     }
 
-    /// Returns the first finding that has a remedy and explains the verdict. Returns `None` if hardware is usable and the program did not
-    /// fail.
+    /// Returns the first finding that has a remedy and explains the verdict. If hardware is usable and the program did not fail, returns the
+    /// first finding about something that the user probably misses.
     pub(crate) fn first_cause(&self) -> Option<&Dropped> {
         let mut with_remedy = self.dropped.iter().filter(|dropped| !dropped.advice.is_empty());
         match (self.verdict, self.failure()) {
             (Verdict::Nothing, _) => with_remedy.next(),
             (_, Some((failure, _))) => Some(failure),
             (Verdict::SoftwareOnly, None) => with_remedy.find(|dropped| dropped.explains_missing_card()),
-            (Verdict::Hardware, None) => None,
+            (Verdict::Hardware, None) => with_remedy.find(|dropped| dropped.is_missed()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_head_has_the_file_a_fact_and_the_origin_of_a_variable() {
+        let mut found = codes::DEVICE_NOT_CREATED.about("card");
+        found.file = Some("/lib/a.so".into());
+        found.findings = vec![
+            "the log says: long".into(),
+            "libx.so is missing".into(),
+            "another fact".into(),
+            "VK_X: set by process 1 (sh), or in a command that it ran".into(),
+            "VK_X: /etc/environment, line 2, sets it".into(),
+        ];
+        assert_eq!(
+            found.head_facts(),
+            [
+                "device: card (/lib/a.so)",
+                "libx.so is missing",
+                "VK_X: /etc/environment, line 2, sets it"
+            ]
+        );
+        found.advice = "Update card in /lib/a.so, because libx.so is missing".into();
+        found.findings.truncate(2);
+        assert!(found.head_facts().is_empty(), "the remedy has all of them");
+        let mut found = codes::PROGRAM_FAILED.about("the program");
+        found.findings = vec!["the system says: no".into()];
+        assert_eq!(found.head_facts(), ["the system says: no"]);
     }
 }

@@ -102,12 +102,13 @@ fn write_verdict(page: &mut String, report: &Report) -> std::fmt::Result {
     let headline = escaped(&report.headline());
     writeln!(page, "<p class=\"{class}\"><strong>{headline}</strong></p>")?;
     match report.first_cause() {
-        Some(first) => writeln!(
-            page,
-            "<p>{}</p><p class=\"advice\">{}</p>",
-            escaped(&first.reason),
-            escaped(&first.advice)
-        ),
+        Some(first) => {
+            writeln!(page, "<p>{}</p>", escaped(&first.reason))?;
+            for fact in first.head_facts() {
+                writeln!(page, "<p class=\"faint\">{}</p>", escaped(&fact))?;
+            }
+            writeln!(page, "<p class=\"advice\">{}</p>", escaped(&first.advice))
+        }
         None => Ok(()),
     }
 }

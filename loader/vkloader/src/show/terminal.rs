@@ -140,7 +140,12 @@ fn verdict(report: &Report, lines: &mut Lines) -> io::Result<()> {
     };
     lines.wrapped((mark, "  "), style, &report.headline())?;
     if let Some(cause) = report.first_cause() {
-        lines.wrapped(("  ", "  "), style, &cause.reason)?;
+        let is_aside = report.verdict == Verdict::Hardware && !report.is_failure();
+        let (beginning, style) = if is_aside { ("  But: ", WARNING) } else { ("  ", style) };
+        lines.wrapped((beginning, "  "), style, &cause.reason)?;
+        for fact in cause.head_facts() {
+            lines.wrapped(("    ", "      "), Style::new(), &fact)?;
+        }
         lines.wrapped(("  -> ", "     "), ADVICE, &cause.advice)?;
     }
     writeln!(lines.out)

@@ -88,6 +88,17 @@ pub(super) const ROWS: &[Row] = &[
     .remedy("VK_LOADER_LAYERS_DISABLE=VK_LAYER_odd", leave_out)
     .gone(),
     Row::new(
+        "a layer puts an integrated card before a discrete one",
+        |machine| {
+            machine.driver("good", "device one\ndevice two\ndevice.type 1");
+            machine.working_layer("implicit", "odd", "devices reverse", "");
+        },
+        "device.moved-by-layer",
+    )
+    .about("VK_LAYER_odd puts two before the discrete one.")
+    .remedy("VK_LOADER_LAYERS_DISABLE=VK_LAYER_odd", leave_out)
+    .gone(),
+    Row::new(
         "a layer lists no device",
         |machine| with_layer(machine, "fail vkEnumeratePhysicalDevices 0"),
         "device.hidden-by-layer",
