@@ -6,7 +6,7 @@ use discovery::journal::reason::Fault;
 use discovery::search::build_dirs::{SERVICE_SOCKET, SERVICE_USER};
 use discovery::text::{Text, folder_of};
 use os::memory::{OutOfMemory, shortage};
-use os::service::{Connection, Deadline, is_socket, is_superuser, own_user, owner_of_folder};
+use os::service::{Connection, Patience, is_socket, is_superuser, own_user, owner_of_folder};
 
 /// Default path of the service's socket.
 const SOCKET: &str = match SERVICE_SOCKET {
@@ -56,9 +56,9 @@ impl Address {
     /// Connects to the service, if the loader trusts the user who runs it.
     ///
     /// # Errors
-    /// The reason why there is no connection; [`Fault::TimedOut`] if the service does not accept a connection before the deadline.
-    pub(crate) fn connect(&self, deadline: Deadline) -> Result<Connection, Fault> {
-        let connected = Connection::to(&self.path, deadline);
+    /// The reason why there is no connection; [`Fault::TimedOut`] if the patience is over before the service accepts a connection.
+    pub(crate) fn connect(&self, patience: &mut Patience) -> Result<Connection, Fault> {
+        let connected = Connection::to(&self.path, patience);
         match connected.and_then(|connection| Ok((connection.peer()?, connection))) {
             Ok((user, connection)) if user == 0 || TRUSTED == Some(user) || self.vouches_for(user) => Ok(connection),
             Ok((user, _)) => Err(Fault::NotTrusted(user)),

@@ -7,7 +7,7 @@ use discovery::journal::reason::Fault;
 use discovery::manifest::file::{FileError, contents};
 use discovery::text::Text;
 use os::memory::shortage;
-use os::service::{Connection, Deadline, Received};
+use os::service::{Connection, Patience, Received};
 use os::{CancellationOff, File};
 use wire::{HEADER_BYTES, Header, Listed, Operation, REPLY_LIMIT, status};
 
@@ -26,9 +26,9 @@ pub(crate) struct Session {
     pub address: Address,
     /// The connection; `None` before the first request, and after an answer that was missing or malformed.
     connection: Option<Connection>,
-    /// Time until which the service must accept the connection and send all answers. With a time limit for each answer, a service that
-    /// answers each request shortly before its time limit could delay a program for minutes.
-    deadline: Deadline,
+    /// Time for which the session still waits for the connection and all answers. With a time limit for each answer, a service that answers
+    /// each request shortly before its time limit could delay a program for minutes.
+    patience: Patience,
     /// Number of requests that were sent. An answer has the number of its request, so a second answer to one request is not taken for the
     /// answer to the next.
     requests: u32,
@@ -44,7 +44,7 @@ impl Session {
         Self {
             address,
             connection: None,
-            deadline: Deadline::after(REPLY_LIMIT),
+            patience: Patience::of(REPLY_LIMIT),
             requests: 0,
             words: Text::default(),
             _uncancelled: CancellationOff::begin(),
@@ -93,7 +93,11 @@ impl Session {
                 Err(Fault::Lost) => pause <= LONGEST_PAUSE,
                 _ => false,
             };
-            if !is_repeated || !self.deadline.pause(pause) {
+            if !is_repeated {
+                return answered;
+            }
+            if !self.patience.pause(pause) {
+                publication::rest();
                 return answered;
             }
             pause = (pause * 2).min(LONGEST_PAUSE * 2);
@@ -105,7 +109,7 @@ impl Session {
             // An open connection is used even while scans skip the service because another thread waited until its time limit.
             Some(connection) => connection,
             None if publication::rests() => return Err(Fault::TimedOut),
-            None => self.address.connect(self.deadline)?,
+            None => self.address.connect(&mut self.patience)?,
         };
         self.words = Text::default();
         self.requests += 1;
@@ -118,7 +122,7 @@ impl Session {
             return Err(Fault::Lost);
         }
         let mut room = [0; HEADER_BYTES + MOST_IN_ANSWER];
-        let Received { length, file } = match connection.receive(&mut room, self.deadline) {
+        let Received { length, file } = match connection.receive(&mut room, &mut self.patience) {
             Ok(received) if received.length > 0 => received,
             Err(error) if error.is_lack_of_time() => {
                 publication::rest();

@@ -157,6 +157,44 @@ fn lsv_42_a_busy_service_is_asked_again() {
             let server = Server::changed(&socket(vk), &[package(vk, 0, "a")], busy);
             assert_eq!(names(vk), ["here"]);
             assert!((2..100).contains(&server.requests()), "{}", server.requests());
+            // The next scans do not ask a service that was busy for the whole time.
+            let before = server.requests();
+            assert_eq!(names(vk), ["here"]);
+            assert_eq!(server.requests(), before);
+        });
+        outcome.ok();
+    });
+}
+
+/// Sleeps for longer than a scan waits.
+extern "C" fn sleep_in_handler(_: libc::c_int) {
+    thread::sleep(Duration::from_secs(7));
+}
+
+/// LSV-42: a program that is stopped during a scan finds its drivers. A signal handler stops the thread of the program, and not that of the
+/// service.
+#[test]
+fn lsv_42_a_stopped_program_finds_its_drivers() {
+    case(|scene| {
+        scene_with(scene, &["a"]);
+        scene.limit(60);
+        let outcome = scene.run(|vk| {
+            // SAFETY: the handler calls only a function that a signal handler may call.
+            unsafe { libc::signal(libc::SIGUSR1, sleep_in_handler as *const () as libc::sighandler_t) };
+            // SAFETY: the function has no preconditions.
+            let program = unsafe { libc::pthread_self() };
+            let was_stopped = AtomicBool::new(false);
+            let change = move |_: &Request, _: &mut Reply| {
+                if was_stopped.swap(true, Ordering::SeqCst) {
+                    thread::sleep(Duration::from_millis(200));
+                } else {
+                    // SAFETY: the thread exists, because it waits for the answer of the service.
+                    unsafe { libc::pthread_kill(program, libc::SIGUSR1) };
+                }
+                Then::Send
+            };
+            let _server = Server::changed(&socket(vk), &[package(vk, 0, "a")], change);
+            assert_eq!(names(vk), ["here", "a"]);
         });
         outcome.ok();
     });

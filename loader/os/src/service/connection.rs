@@ -9,45 +9,53 @@ use core::time::Duration;
 /// Nanoseconds in a millisecond.
 const MILLISECOND: u64 = 1_000_000;
 
-/// A point in time at which an operation must be complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Deadline(u64);
+/// Nanoseconds after which a wait begins anew. If the process is stopped while it waits, at most this time is lost.
+const LONGEST_WAIT: u64 = 1_000_000_000;
 
-impl Deadline {
-    /// Returns the deadline that is `limit` from now.
+/// Time for which a client still waits for a server, in nanoseconds. Only the time of waiting counts. Therefore, a client loses nothing if
+/// it works or is stopped between two requests.
+#[derive(Debug)]
+pub struct Patience(u64);
+
+impl Patience {
+    /// Returns the patience for waits of `limit` in all.
     #[inline(always)]
-    pub fn after(limit: Duration) -> Self {
+    pub fn of(limit: Duration) -> Self {
         // The cast would truncate only a limit of more than 500 years.
-        Self(since_start().saturating_add(limit.as_nanos() as u64))
+        Self(limit.as_nanos() as u64)
     }
 
-    /// Returns the milliseconds until the deadline. Rounds up, so that a short wait does not become zero.
-    // If this function were inlined, the library would contain its code once per caller.
-    #[inline(never)]
-    fn left(self) -> u64 {
-        self.0.saturating_sub(since_start()).div_ceil(MILLISECOND)
-    }
-
-    /// Waits for some milliseconds, or until the deadline if that is earlier. Returns `false` if the deadline has passed.
-    pub fn pause(self, milliseconds: u32) -> bool {
-        let end = Self::after(Duration::from_millis(milliseconds.into()));
-        let end = Self(end.0.min(self.0));
+    /// Waits for some milliseconds, or until the patience is over if that is earlier. Returns `false` if the patience is over.
+    pub fn pause(&mut self, milliseconds: u32) -> bool {
+        let length = self.0.min(u64::from(milliseconds) * MILLISECOND);
+        let mut pause = Self(length);
         // The system ignores a negative descriptor, so the call only waits. A signal ends one call, and the loop then calls again.
-        while end.wait_for(-1, milliseconds) {}
-        self.left() > 0
+        while pause.wait_for(-1) {}
+        self.0 = self.0.saturating_sub(length);
+        self.0 > 0
     }
 
-    /// Waits until a descriptor can be read, as [`pause`](Self::pause) does.
-    fn wait_for(self, descriptor: c_int, milliseconds: u32) -> bool {
+    /// Waits until a descriptor can be read, for at most [`LONGEST_WAIT`]. Returns `false` if the patience is over.
+    fn wait_for(&mut self, descriptor: c_int) -> bool {
         let mut one = libc::pollfd {
             fd: descriptor,
             events: libc::POLLIN as c_short,
             revents: 0,
         };
-        let wait = self.left().min(milliseconds.into()) as c_int;
         // SAFETY: `one` is a writable array of one element. A signal can end the call early, which does no harm.
-        unsafe { libc::poll(&mut one, 1, wait) };
-        self.left() > 0
+        self.spend(|wait| unsafe { libc::poll(&mut one, 1, wait as c_int) });
+        self.0 > 0
+    }
+
+    /// Calls a function that waits for at most the given number of milliseconds, and subtracts the time of the call. Rounds the number up,
+    /// so that a short wait does not become zero.
+    fn spend<T>(&mut self, wait: impl FnOnce(u64) -> T) -> T {
+        let most = self.0.min(LONGEST_WAIT);
+        let began = since_start();
+        let result = wait(most.div_ceil(MILLISECOND));
+        // A longer time means that the process was stopped, or did not get a processor.
+        self.0 -= since_start().saturating_sub(began).min(most);
+        result
     }
 }
 
@@ -65,7 +73,7 @@ pub struct Received {
 }
 
 impl Errno {
-    /// Returns `true` if the time limit passed before the connection was made, or before a packet came.
+    /// Returns `true` if the patience was over before the connection was made, or before a packet came.
     pub fn is_lack_of_time(self) -> bool {
         self.0 == libc::EAGAIN
     }
@@ -75,11 +83,11 @@ impl Connection {
     /// Connects to the server whose socket is at a path.
     ///
     /// # Errors
-    /// The error of the system. If the time limit passed, `is_lack_of_time` returns `true` for the error.
+    /// The error of the system. If the patience is over, `is_lack_of_time` returns `true` for the error.
     // If the function were inlined, the address would enlarge the caller's stack frame, and accesses to the frame would need longer
     // instructions.
     #[inline(never)]
-    pub fn to(path: &[u8], deadline: Deadline) -> Result<Self, Errno> {
+    pub fn to(path: &[u8], patience: &mut Patience) -> Result<Self, Errno> {
         const FOLDERS: usize = offset_of!(libc::sockaddr_un, sun_path);
         // SAFETY: all fields of the structure are numbers, for which zero is valid.
         let mut address: libc::sockaddr_un = unsafe { zeroed() };
@@ -97,24 +105,30 @@ impl Connection {
         let connection = Self(File(retried(|| unsafe { libc::socket(libc::AF_UNIX, kind, 0) })?));
         // If the server's queue is full, the system makes the waiting processes connect in turn. A process that only tries again from time
         // to time could find the queue full each time.
-        retried(|| {
-            // A process may be forbidden to set the limit, and must then not wait without one.
-            if connection.limit(deadline) != 0 {
-                return -1;
+        loop {
+            let error = patience.spend(|wait| {
+                // A process may be forbidden to set the limit, and must then not wait without one.
+                let is_limited = connection.limit(wait) == 0;
+                // SAFETY: `address` is a valid address, of which `length` bytes are used.
+                let connect = || unsafe { libc::connect(connection.0.0, (&raw const address).cast(), length) };
+                let is_connected = is_limited && connect() == 0;
+                (!is_connected).then(Errno::last)
+            });
+            match error {
+                None => return Ok(connection),
+                Some(error) if error.is_interruption() || error.is_lack_of_time() && patience.0 > 0 => {}
+                Some(error) => return Err(error),
             }
-            // SAFETY: `address` is a valid address, of which `length` bytes are used.
-            unsafe { libc::connect(connection.0.0, (&raw const address).cast(), length) }
-        })?;
-        Ok(connection)
+        }
     }
 
-    /// Sets the time for which `connect` waits for a place in the server's queue. Returns zero, or a negative number after an error.
-    fn limit(&self, deadline: Deadline) -> c_int {
+    /// Sets the milliseconds for which `connect` waits for a place in the server's queue. Returns zero, or a negative number after an error.
+    fn limit(&self, wait: u64) -> c_int {
         // Zero would mean that there is no limit.
-        let left = deadline.left().max(1);
+        let wait = wait.max(1);
         let limit = libc::timeval {
-            tv_sec: (left / 1000) as _,
-            tv_usec: (left % 1000 * 1000) as _,
+            tv_sec: (wait / 1000) as _,
+            tv_usec: (wait % 1000 * 1000) as _,
         };
         let size = size_of::<libc::timeval>() as libc::socklen_t;
         // SAFETY: `limit` is readable memory of this size.
@@ -164,9 +178,9 @@ impl Connection {
     /// Waits for a packet and writes it to `room`. Also receives the file that may come with the packet.
     ///
     /// # Errors
-    /// The error of the system. If the time limit passed, `is_lack_of_time` returns `true` for the error.
+    /// The error of the system. If the patience is over, `is_lack_of_time` returns `true` for the error.
     #[inline(never)]
-    pub fn receive(&self, room: &mut [u8], deadline: Deadline) -> Result<Received, Errno> {
+    pub fn receive(&self, room: &mut [u8], patience: &mut Patience) -> Result<Received, Errno> {
         /// Control data with room for one file. The system closes further files itself.
         #[repr(C)]
         struct Control {
@@ -193,7 +207,7 @@ impl Connection {
             match received {
                 // The call after the wait is made in any case: a packet can have come in time although this process was stopped until later.
                 Err(error) if error.is_lack_of_time() && is_in_time => {
-                    is_in_time = deadline.wait_for(self.0.0, u32::MAX);
+                    is_in_time = patience.wait_for(self.0.0);
                 }
                 Err(error) => return Err(error),
                 // The length is not negative after a success, and `recvmsg` never returns more than the size of the buffer.
@@ -220,11 +234,13 @@ mod tests {
     use std::thread;
 
     const LIMIT: Duration = Duration::from_secs(3);
+    /// Time after which the test sends a packet.
+    const SOON: Duration = Duration::from_millis(250);
 
     /// The end of the connection that the signal handler writes to.
     static OTHER: AtomicI32 = AtomicI32::new(-1);
 
-    /// Sends a packet, and holds the thread up until its deadline has passed.
+    /// Sends a packet, and holds the thread up for longer than its patience.
     extern "C" fn send_and_sleep(_: c_int) {
         // SAFETY: the call reads one byte of a constant.
         unsafe { libc::send(OTHER.load(Ordering::SeqCst), c"x".as_ptr().cast(), 1, 0) };
@@ -232,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn lsv_42_a_packet_that_came_in_time_may_be_received_late() {
+    fn lsv_42_a_process_that_was_stopped_still_receives_packets() {
         let mut ends = [-1; 2];
         // SAFETY: `ends` has room for two descriptors.
         let result = unsafe { libc::socketpair(libc::AF_UNIX, libc::SOCK_SEQPACKET, 0, ends.as_mut_ptr()) };
@@ -243,14 +259,29 @@ mod tests {
         unsafe { libc::signal(libc::SIGUSR1, send_and_sleep as *const () as libc::sighandler_t) };
         // SAFETY: the function has no preconditions.
         let receiver = unsafe { libc::pthread_self() };
+        let connection = Connection(own);
+        let mut patience = Patience::of(LIMIT);
         thread::scope(|scope| {
             scope.spawn(move || {
-                thread::sleep(LIMIT / 12);
+                thread::sleep(SOON);
                 // SAFETY: the thread exists, because it waits for this one at the end of the scope.
                 unsafe { libc::pthread_kill(receiver, libc::SIGUSR1) };
             });
-            let received = Connection(own).receive(&mut [0; 4], Deadline::after(LIMIT));
-            assert_eq!(received.map(|received| received.length), Ok(1));
+            let mut receive = || {
+                connection
+                    .receive(&mut [0; 4], &mut patience)
+                    .map(|received| received.length)
+            };
+            assert_eq!(receive(), Ok(1));
+            scope.spawn(move || {
+                thread::sleep(SOON);
+                // SAFETY: the call reads one byte of a constant.
+                unsafe { libc::send(OTHER.load(Ordering::SeqCst), c"x".as_ptr().cast(), 1, 0) };
+            });
+            assert_eq!(receive(), Ok(1));
+            let began = std::time::Instant::now();
+            assert!(receive().is_err_and(Errno::is_lack_of_time));
+            assert!(began.elapsed() < LIMIT);
         });
     }
 }

@@ -5,7 +5,7 @@ mod connection;
 mod file;
 mod library;
 
-pub use connection::{Connection, Deadline, Received};
+pub use connection::{Connection, Patience, Received};
 pub use file::owner_of_folder;
 pub use library::{Mark, SentFile, SharedLibrary, find_library, is_open};
 
