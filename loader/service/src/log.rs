@@ -3,8 +3,8 @@
 
 use crate::limits::Rate;
 use std::io::{self, Write};
-use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Upper bound on the messages in each [`PERIOD`]. The messages may come all at once.
@@ -24,31 +24,48 @@ pub struct Log(Mutex<State>);
 struct State {
     rate: Rate,
     left_out: u64,
-    /// Channel to the thread that writes the log; `None` before the thread starts.
-    thread: Option<SyncSender<String>>,
+    /// Channel to the thread that writes the log.
+    to: SyncSender<String>,
+    /// The other end of the channel; `None` after the thread has started.
+    messages: Option<Receiver<String>>,
 }
 
 impl Default for Log {
     fn default() -> Self {
+        let (to, messages) = sync_channel(WAITING);
         Self(Mutex::new(State {
             rate: Rate::new(MESSAGES, PERIOD, Instant::now()),
             left_out: 0,
-            thread: None,
+            to,
+            messages: Some(messages),
         }))
     }
 }
 
 impl Log {
-    /// Starts the thread that writes the log. Must be called after the process has given up the rights that threads inherit.
+    /// Starts the thread that writes the log. Must be called after the process has given up the rights that threads inherit. Earlier messages
+    /// wait for the thread.
     ///
     /// # Errors
     /// Returns the error that the system reported.
     pub fn start(&self) -> io::Result<()> {
-        let (to, messages) = sync_channel::<String>(WAITING);
+        let messages = self.state().messages.take();
         let thread = std::thread::Builder::new().name("log".to_owned());
-        thread.spawn(move || messages.into_iter().for_each(|message| print(&message)))?;
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).thread = Some(to);
+        thread.spawn(move || messages.iter().flatten().for_each(|message| print(&message)))?;
         Ok(())
+    }
+
+    /// Prints the messages that wait, unless the thread was started.
+    pub fn print_waiting(&self) {
+        let messages = self.state().messages.take();
+        messages
+            .iter()
+            .flat_map(Receiver::try_iter)
+            .for_each(|message| print(&message));
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -63,10 +80,10 @@ impl State {
             lines = format!("{} messages were left out\n", self.left_out);
         }
         lines.push_str(&line(message));
-        match &self.thread {
-            None => print(&lines),
-            Some(thread) if thread.try_send(lines).is_err() => self.left_out += 1,
-            Some(_) => self.left_out = 0,
+        if self.to.try_send(lines).is_ok() {
+            self.left_out = 0;
+        } else {
+            self.left_out += 1;
         }
     }
 }
@@ -96,8 +113,7 @@ pub fn print(text: &str) {
 impl Write for &Log {
     /// Receives a complete message, because the formatter writes each message in one call.
     fn write(&mut self, message: &[u8]) -> io::Result<usize> {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        state.add(&String::from_utf8_lossy(message), Instant::now());
+        self.state().add(&String::from_utf8_lossy(message), Instant::now());
         Ok(message.len())
     }
 
@@ -122,7 +138,7 @@ mod tests {
         let (to, messages) = sync_channel(1000);
         let log = Log::default();
         let mut state = log.0.into_inner().unwrap();
-        state.thread = Some(to);
+        state.to = to;
         let start = Instant::now();
         (0..1000).for_each(|_| state.add("a\n", start));
         assert_eq!(messages.try_iter().count(), MESSAGES as usize);
@@ -136,7 +152,7 @@ mod tests {
     fn lsv_64_a_log_that_nobody_reads_is_left_out() {
         let (to, messages) = sync_channel(2);
         let mut state = Log::default().0.into_inner().unwrap();
-        state.thread = Some(to);
+        state.to = to;
         let now = Instant::now();
         (0..10).for_each(|_| state.add("a\n", now));
         assert_eq!(messages.try_iter().count(), 2);

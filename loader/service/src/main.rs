@@ -27,7 +27,9 @@ fn main() -> ExitCode {
         .with_target(false)
         .with_max_level(tracing::Level::INFO)
         .init();
-    match run(cli, &log) {
+    let result = run(cli, &log);
+    log.print_waiting();
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             print(&format!("vk-loader-service: {error}\n"));
