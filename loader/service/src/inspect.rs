@@ -4,8 +4,9 @@
 use crate::drivers::{Drivers, Identity, State};
 use crate::library::Library;
 use crate::package::{Metadata, Published};
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, Uid};
+use rustix::io::Errno;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::io;
@@ -75,25 +76,28 @@ impl Debug {
     pub fn new(folder: &Path, user: u32) -> io::Result<Self> {
         let is_given = user != 0 && rustix::process::geteuid().is_root();
         let owner = is_given.then(|| (Uid::from_raw(user), Gid::from_raw(user)));
-        std::fs::create_dir_all(folder)?;
-        let open = |path: &Path| -> io::Result<OwnedFd> {
+        let open = |at: BorrowedFd<'_>, path: &Path| -> io::Result<OwnedFd> {
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let opened = rustix::fs::openat(CWD, path, flags, Mode::empty())?;
+            let opened = rustix::fs::openat(at, path, flags, Mode::empty())?;
             rustix::fs::fchmod(&opened, Mode::from_raw_mode(0o700))?;
             if let Some((user, group)) = owner {
                 rustix::fs::fchown(&opened, Some(user), Some(group))?;
             }
             Ok(opened)
         };
-        let inner = |path: &str| {
-            let path = folder.join(path);
-            std::fs::create_dir_all(&path)?;
-            open(&path)
+        // The folder of an earlier service belongs to its user, who may have put links into it.
+        let inner = |at: OwnedFd, name: &str| match rustix::fs::mkdirat(&at, name, Mode::from_raw_mode(0o700)) {
+            Ok(()) | Err(Errno::EXIST) => open(at.as_fd(), name.as_ref()),
+            Err(error) => Err(error.into()),
         };
+        std::fs::create_dir_all(folder)?;
+        let folder = open(CWD, folder)?;
         Ok(Self {
-            folder: open(folder)?,
-            manifests: inner("manifest-fs")?,
-            devices: inner("device-fs/class/gpu")?,
+            manifests: inner(folder.try_clone()?, "manifest-fs")?,
+            devices: ["device-fs", "class", "gpu"]
+                .into_iter()
+                .try_fold(folder.try_clone()?, inner)?,
+            folder,
         })
     }
 

@@ -313,6 +313,27 @@ fn lsv_43_the_state_is_written_for_people() {
     });
 }
 
+/// LSV-43: the service follows no link in the folder of its state, because the folder belonged to the user of an earlier service.
+#[test]
+fn lsv_43_links_in_the_folder_of_the_state_are_not_followed() {
+    case(|mut machine| {
+        for link in ["manifest-fs", "device-fs", "device-fs/class"] {
+            fs::create_dir_all(machine.path("away")).unwrap();
+            fs::create_dir_all(machine.path("run/debug").join(link).parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(machine.path("away"), machine.path("run/debug").join(link)).unwrap();
+            machine.start();
+            eventually("the log says so", || machine.log().contains("the state is not written"));
+            assert_eq!(fs::read_dir(machine.path("away")).unwrap().count(), 0, "{link}");
+            assert_eq!(
+                std::os::unix::fs::MetadataExt::uid(&fs::metadata(machine.path("away")).unwrap()),
+                0
+            );
+            machine.kill();
+            fs::remove_dir_all(machine.path("run/debug")).unwrap();
+        }
+    });
+}
+
 /// LSV-57: the service may be killed and restarted at any time, and clients keep their libraries.
 #[test]
 fn lsv_57_a_service_that_is_started_anew_serves() {
