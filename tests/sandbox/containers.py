@@ -12,107 +12,98 @@ from cases import HANG, Skip, expect, run
 from service import SECOND, Service, same
 
 
-def hoard(path, user, begun):
-    """Starts processes of a user in a new PID namespace. Each of them connects again and again, and reads no answer, until the service
-    refuses its connection. Once the service refuses the first connection of a process, writes a byte to the descriptor `begun`. Returns the
-    process ID of a process with which all of them end."""
-    process = os.fork()
-    if process:
-        return process
-    with ending():
-        die_with_parent()
-        enter_pid_namespace(begun)
-        become(user)
-        die_with_parent()
-        while True:
-            reading, writing = os.pipe()
-            if not os.fork():
-                die_with_parent()
-                attacker = Attacker(path)
-                while attacker.leaves_answer():
-                    pass
-                os.write(writing, b"some" if attacker.kept else b"none")
-                signal.pause()
-            if os.read(reading, 4) == b"none":
-                os.write(begun, b".")
-                signal.pause()
+def hoard(path, begun):
+    """Starts processes that connect again and again, and read no answer, until the service refuses their connections. Once the service
+    refuses the first connection of a process, writes a byte to the descriptor `begun`."""
+    while True:
+        reading, writing = os.pipe()
+        if not os.fork():
+            die_with_parent()
+            attacker = Attacker(path)
+            while attacker.leaves_answer():
+                pass
+            os.write(writing, b"some" if attacker.kept else b"none")
+            signal.pause()
+        if os.read(reading, 4) == b"none":
+            os.write(begun, b".")
+            signal.pause()
 
 
 def spoil(path, begun):
-    """Starts a process of root in a new PID namespace that connects as another user again and again, and makes the copies of the driver
-    useless as root. Keeps the copies. Then writes a byte to the descriptor `begun`. Returns the process ID."""
+    """Connects as another user again and again, and makes the copies of the driver useless as root. Keeps the copies. Then writes a byte to
+    the descriptor `begun`."""
+    attacker = Attacker(path)
+    for _ in range(20):
+        os.seteuid(ATTACKING[0])
+        connection = attacker.connect()
+        os.seteuid(0)
+        # The system forgets the signal when the user changes.
+        die_with_parent()
+        attacker.send(connection, LIBRARY)
+        number = attacker.receive(connection)
+        os.fchown(number, ATTACKING[0], -1)
+        os.fchmod(number, 0o111)
+        attacker.kept.append(number)
+        connection.close()
+        # The service replaces only some copies in a second.
+        time.sleep(0.2)
+    os.write(begun, b".")
+    signal.pause()
+
+
+@contextlib.contextmanager
+def container(service, user, attack):
+    """Attacks the service in a container: in a new process of a user, in a new PID namespace. The body of the `with` statement begins when
+    the attack has used up the limits. All processes of the container end after the body."""
+    reading, begun = os.pipe()
     process = os.fork()
-    if process:
-        return process
-    with ending():
-        die_with_parent()
-        enter_pid_namespace(begun)
-        become(0)
-        die_with_parent()
-        attacker = Attacker(path)
-        for _ in range(20):
-            os.seteuid(ATTACKING[0])
-            connection = attacker.connect()
-            os.seteuid(0)
-            # The system forgets the signal when the user changes.
+    if not process:
+        with ending():
             die_with_parent()
-            attacker.send(connection, LIBRARY)
-            number = attacker.receive(connection)
-            os.fchown(number, ATTACKING[0], -1)
-            os.fchmod(number, 0o111)
-            attacker.kept.append(number)
-            connection.close()
-            # The service replaces only some copies in a second.
-            time.sleep(0.2)
-        os.write(begun, b".")
-        signal.pause()
+            enter_pid_namespace(begun)
+            become(user)
+            die_with_parent()
+            attack(service.socket, begun)
+    os.close(begun)
+    try:
+        expect(os.read(reading, 1) == b".", "the processes in the container ended")
+        yield
+    finally:
+        os.close(reading)
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+
+
+@contextlib.contextmanager
+def attackable():
+    """Yields a service, and a folder with programs for all users. Skips the case if the service could not tell containers apart."""
+    if not allows_pid_namespaces():
+        raise Skip("the system does not allow PID namespaces, or does not show them")
+    service = Service("second")
+    with open_to_all() as place:
+        service.socket = place / "run/service.sock"
+        with service:
+            yield service, place
 
 
 def spoilt_copies():
     """LSV-18: root in a container, which can take the ID of any user, does not spoil the copies of programs outside."""
-    if not allows_pid_namespaces():
-        raise Skip("the system does not allow PID namespaces, or does not show them")
-    service = Service("second")
-    with open_to_all() as place, contextlib.ExitStack() as stack:
-        service.socket = place / "run/service.sock"
-        stack.enter_context(service)
-        reading, begun = os.pipe()
-        process = spoil(service.socket, begun)
-        os.close(begun)
-        try:
-            expect(os.read(reading, 1) == b".", "the process in the namespace ended")
-            for user in HONEST:
-                with Honest(user, place, service.socket) as program:
-                    found = program.look()
-                    expect(same(found, [SECOND]), f"user {user} finds {found}\n{program.log.read_text()[-2000:]}")
-        finally:
-            os.close(reading)
-            os.kill(process, signal.SIGKILL)
-            os.waitpid(process, 0)
+    with attackable() as (service, place), container(service, 0, spoil):
+        for user in HONEST:
+            with Honest(user, place, service.socket) as program:
+                found = program.look()
+                expect(same(found, [SECOND]), f"user {user} finds {found}\n{program.log.read_text()[-2000:]}")
 
 
 def containers():
     """LSV-46: a container of a user, or of root, does not use up the limits for programs outside."""
-    if not allows_pid_namespaces():
-        raise Skip("the system does not allow PID namespaces, or does not show them")
-    service = Service("second")
-    with open_to_all() as place, contextlib.ExitStack() as stack:
-        service.socket = place / "run/service.sock"
-        stack.enter_context(service)
+    with attackable() as (service, place):
         for user in (HONEST[0], 0):
-            reading, begun = os.pipe()
-            process = hoard(service.socket, user, begun)
-            os.close(begun)
-            try:
-                expect(os.read(reading, 1) == b".", "the processes in the namespace ended")
+            with container(service, user, hoard):
                 with Honest(user, place, service.socket) as program:
                     program.until([SECOND])
                 output = run([*as_user(user), place / "vkloader", "service", "--socket", service.socket], HANG)
                 expect("libsmall.so" in output, output)
-            finally:
-                os.close(reading)
-                os.kill(process, signal.SIGKILL)
-                os.waitpid(process, 0)
         rests(service)
 
 
