@@ -15,7 +15,12 @@ use tracing::warn;
 
 /// Upper bound on the descriptors that are open in this process, or were sent and not yet received. The bound suffices for 512 clients and
 /// 2048 closed connections with one unread reply each.
-const DESCRIPTORS: u64 = 65536;
+pub const DESCRIPTORS: u64 = 65536;
+
+/// The only capability that the process keeps, if it has the capability. Linux limits the sent descriptors of each user ID. With this
+/// capability, the limit does not apply to this process, so root in a container cannot use up the limit with this process's user ID. The
+/// capability also allows raising resource limits, which the filter of system calls forbids.
+const KEPT: CapabilitySet = CapabilitySet::SYS_RESOURCE;
 
 /// Priority of the process, which users cannot give to their programs.
 const NICE: i32 = -10;
@@ -37,23 +42,27 @@ pub fn raise_priority() {
     }
 }
 
-/// Drops the privileges that threads inherit, disables core files, and limits descriptors. If the process runs as root, changes the user to
-/// `user`, unless `user` is root. If the system refuses the change of user, logs a warning and continues. Must be called before any thread
-/// starts.
+/// Drops the privileges that threads inherit, except [`KEPT`], disables core files, and limits descriptors. If the process runs as root,
+/// changes the user to `user`, unless `user` is root. If the system refuses the change of user, logs a warning and continues. Must be called
+/// before any thread starts. Returns `true` if the process has kept the capability.
 ///
 /// # Errors
 ///
 /// Returns the error that the system reported for any step other than the change of user.
-pub fn drop_privileges(user: u32) -> io::Result<()> {
+pub fn drop_privileges(user: u32) -> io::Result<bool> {
     rustix::thread::set_no_new_privs(true)?;
     limit(Resource::Core, 0)?;
-    let most = rustix::process::getrlimit(Resource::Nofile)
-        .maximum
-        .unwrap_or(DESCRIPTORS);
-    limit(Resource::Nofile, most.min(DESCRIPTORS))?;
+    // Only root may raise the upper bound of the limit.
+    limit(Resource::Nofile, DESCRIPTORS).or_else(|_| {
+        let most = rustix::process::getrlimit(Resource::Nofile).maximum;
+        limit(Resource::Nofile, most.unwrap_or(DESCRIPTORS))
+    })?;
     drop_bounding_set()?;
     if user != 0 && rustix::process::geteuid().is_root() {
+        // Otherwise, the system would drop all capabilities with the change of user.
+        rustix::thread::set_keep_capabilities(true)?;
         leave_root(user).unwrap_or_else(|error| warn!("the service stays root, as user {user} is refused: {error}"));
+        rustix::thread::set_keep_capabilities(false)?;
     }
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     drop_capabilities()
@@ -88,17 +97,16 @@ fn drop_bounding_set() -> io::Result<()> {
     Ok(())
 }
 
-fn drop_capabilities() -> io::Result<()> {
-    let none = CapabilitySet::empty();
+fn drop_capabilities() -> io::Result<bool> {
     let _ = rustix::thread::clear_ambient_capability_set();
-    Ok(rustix::thread::set_capabilities(
-        None,
-        CapabilitySets {
-            effective: none,
-            permitted: none,
-            inheritable: none,
-        },
-    )?)
+    let kept = rustix::thread::capabilities(None)?.permitted & KEPT;
+    let sets = CapabilitySets {
+        effective: kept,
+        permitted: kept,
+        inheritable: CapabilitySet::empty(),
+    };
+    rustix::thread::set_capabilities(None, sets)?;
+    Ok(kept == KEPT)
 }
 
 /// Forbids all system calls that the filter in `calls` does not allow, in all threads. Must be called after all threads have started.

@@ -83,7 +83,9 @@ fn serve(options: &Options, log: &Log) -> Result<(), Box<dyn Error>> {
         None => Listener::bind(&config.socket)?,
     };
     let debug = open_debug(&config);
-    harden::drop_privileges(config.user)?;
+    if !harden::drop_privileges(config.user)? {
+        info!("a process with the service's user ID can keep libraries from all programs: CAP_SYS_RESOURCE is missing");
+    }
     // Administrators may replace these folders while the service runs, so the rules allow their parent folders.
     let replaced = config.roots.iter().chain([&config.dri]);
     let read = replaced.map(|folder| folder.parent().unwrap_or(folder));

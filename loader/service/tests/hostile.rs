@@ -6,6 +6,7 @@ use machine::{Connection, Machine, case, connections};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::AsFd;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
+use rustix::process::{Resource, Rlimit};
 use serde_json::Value;
 use std::fs::File;
 use std::io::IoSlice;
@@ -13,6 +14,7 @@ use std::mem::MaybeUninit;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use vk_loader_service::harden::DESCRIPTORS;
 use vk_loader_service::limits::{CLIENTS, CLIENTS_OF_USER, REQUESTS_A_SECOND};
 use wire::Operation;
 
@@ -315,16 +317,19 @@ fn lsv_46_a_client_that_reads_keeps_its_place() {
     });
 }
 
-/// Sends descriptors that nobody receives, as a user. Returns the sockets that keep the descriptors on their way.
-fn send_descriptors(user: u32, count: usize) -> (UnixStream, UnixStream) {
+/// Number of descriptors in one packet.
+const AT_ONCE: usize = 50;
+
+/// Sends packets with [`AT_ONCE`] descriptors that nobody receives, as a user. Returns the sockets that keep the descriptors on their way.
+fn send_descriptors(user: u32, packets: usize) -> (UnixStream, UnixStream) {
     let thread = std::thread::spawn(move || {
         let user = rustix::fs::Uid::from_raw(user);
         rustix::thread::set_thread_res_uid(user, user, user).expect("root may be anybody");
         let ends = UnixStream::pair().unwrap();
         let file = File::open("/dev/null").unwrap();
-        let sent = [file.as_fd()];
-        for _ in 0..count {
-            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let sent = [file.as_fd(); AT_ONCE];
+        for _ in 0..packets {
+            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(AT_ONCE))];
             let mut control = SendAncillaryBuffer::new(&mut space);
             assert!(control.push(SendAncillaryMessage::ScmRights(&sent)));
             let parts = [IoSlice::new(b"x")];
@@ -343,11 +348,43 @@ fn lsv_46_a_service_without_descriptors_is_busy() {
         let user = (1 << 24) + 2 * std::process::id() + 1;
         machine.user = Some(user);
         start_limited(&mut machine, 64);
-        let kept = send_descriptors(user, 100);
+        let kept = send_descriptors(user, 2);
         let mut other = connections(&machine.socket(), 20_001, 1).remove(0);
         assert_eq!(other.get("0-libsoft.so").status(), "busy");
         drop(kept);
         machine::eventually("it is served again", || other.get("0-libsoft.so").status() == "ok");
+    });
+}
+
+/// LSV-46: a process with the user ID of a service of root, as in a container, does not use up the descriptors that the service may send.
+#[test]
+fn lsv_46_sent_descriptors_of_others_do_not_count() {
+    case(|mut machine| {
+        let user = (1 << 25) + std::process::id();
+        machine.config(&format!(r#"{{"fallback":"soft","user":{user}}}"#));
+        machine.package("soft");
+        machine.start();
+        machine.expect(&["0-libsoft.so.json"]);
+        let is_limited = machine.log().contains("CAP_SYS_RESOURCE is missing");
+        // In a user namespace, the capability does not count.
+        if is_limited
+            || !std::fs::read_to_string("/proc/self/uid_map")
+                .unwrap()
+                .contains("4294967295")
+        {
+            return machine::skip("the system limits the descriptors that this service sends");
+        }
+        let most = Some(2 * DESCRIPTORS);
+        let limit = Rlimit {
+            current: most,
+            maximum: most,
+        };
+        rustix::process::setrlimit(Resource::Nofile, limit).unwrap();
+        let packets = 1 + DESCRIPTORS as usize / AT_ONCE;
+        let _kept: Vec<_> = (0..=packets / 100).map(|_| send_descriptors(user, 100)).collect();
+        let mut other = connections(&machine.socket(), 20_001, 1).remove(0);
+        assert_eq!(other.get("0-libsoft.so").status(), "ok");
+        assert_eq!(other.manifests(true).len(), 1);
     });
 }
 

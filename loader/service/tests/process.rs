@@ -3,7 +3,7 @@
 
 mod machine;
 
-use machine::{PROGRAM, case, eventually, library, manifest, printed, skip};
+use machine::{Machine, PROGRAM, case, eventually, library, manifest, printed, skip};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use serde_json::Value;
 use std::fs;
@@ -12,7 +12,16 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use vk_loader_service::config;
 
-/// LSV-24, LSV-51: all threads of the service run without privileges, with a filter of system calls and without core dumps.
+/// Bit of the only capability that the service keeps, CAP_SYS_RESOURCE.
+const KEPT: u64 = 1 << 24;
+
+/// Returns the inheritable, permitted, effective, bounding and ambient capabilities of a process or thread.
+fn capabilities(machine: &Machine, process: u32) -> [u64; 5] {
+    let sets = ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"];
+    sets.map(|set| u64::from_str_radix(&machine.status(process, set), 16).unwrap())
+}
+
+/// LSV-24, LSV-51: all threads of the service run with at most one capability, with a filter of system calls and without core dumps.
 #[test]
 fn lsv_51_the_process_gives_up_what_it_does_not_need() {
     case(|mut machine| {
@@ -20,13 +29,12 @@ fn lsv_51_the_process_gives_up_what_it_does_not_need() {
         machine.start();
         machine.expect(&["0-libsoft.so.json"]);
         let process = machine.process();
+        let kept = capabilities(&machine, std::process::id())[1] & KEPT;
         for thread in fs::read_dir(format!("/proc/{process}/task")).unwrap() {
             let thread = thread.unwrap().file_name().to_str().unwrap().parse().unwrap();
             let row = |row| machine.status(thread, row);
             assert_eq!((row("NoNewPrivs"), row("Seccomp")), ("1".into(), "2".into()));
-            for set in ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"] {
-                assert_eq!(row(set), "0000000000000000", "{set}");
-            }
+            assert_eq!(capabilities(&machine, thread), [0, kept, kept, 0, 0]);
         }
         let limits = fs::read_to_string(format!("/proc/{process}/limits")).unwrap();
         let core = limits
@@ -62,6 +70,36 @@ fn lsv_24_the_service_leaves_root() {
             assert_eq!(machine.status(process, "Groups"), "");
             machine.kill();
         }
+    });
+}
+
+/// LSV-24: a service keeps one capability when it becomes another user. Root of a new user namespace has all capabilities.
+#[test]
+fn lsv_24_the_service_keeps_a_capability() {
+    case(|mut machine| {
+        if !Command::new("unshare")
+            .args(["--user", "true"])
+            .status()
+            .is_ok_and(|status| status.success())
+        {
+            return skip("the system does not allow user namespaces");
+        }
+        // A process outside of the namespace defines its user IDs. The program `unshare` would define only those of `/etc/subuid`.
+        let script = r#"
+            for kind in uid gid; do
+                until echo 0 0 65535 >/proc/$$/${kind}_map; do [ -e /proc/$$ ] || exit; sleep 0.01; done
+            done 2>/dev/null &
+            exec unshare --user sh -c 'until grep -q . /proc/self/gid_map; do sleep 0.01; done; exec "$0" "$@"' "$0" "$@"
+        "#;
+        machine.wrap = ["sh", "-c", script].map(str::to_owned).to_vec();
+        machine.start();
+        assert_eq!(capabilities(&machine, machine.process()), [0, KEPT, KEPT, 0, 0]);
+        assert!(
+            machine
+                .status(machine.process(), "Uid")
+                .starts_with(&format!("{}\t", config::USER))
+        );
+        assert!(!machine.log().contains("CAP_SYS_RESOURCE"));
     });
 }
 
@@ -126,6 +164,7 @@ fn lsv_24_the_service_needs_no_privileges() {
         machine.start();
         machine.expect(&["1-libb.so.json"]);
         assert!(machine.status(machine.process(), "Uid").starts_with("54321\t54321\t"));
+        assert!(machine.log().contains("CAP_SYS_RESOURCE is missing"));
         let mut client = machine.client();
         assert_eq!(client.get("1-libb.so").attached(), library(64, 100_000));
         machine.package("a");
@@ -372,8 +411,7 @@ fn lsv_25_udev_is_listened_to() {
         machine.udev = true;
         machine.device("renderD128", "old");
         machine.start();
-        let devices =
-            |machine: &machine::Machine| machine.client().ask(wire::Operation::Devices, "{}").payload.to_string();
+        let devices = |machine: &Machine| machine.client().ask(wire::Operation::Devices, "{}").payload.to_string();
         eventually("the device is used", || devices(&machine).contains("\"old\""));
         // The device changes its kernel driver, without a change in the folder of nodes.
         let link = machine.path("sys/class/drm/renderD128/device/driver");

@@ -161,6 +161,8 @@ mod tests {
             libc::SYS_connect,
             libc::SYS_ptrace,
             libc::SYS_kill,
+            libc::SYS_capset,
+            libc::SYS_prlimit64,
         ] {
             assert!(!ALLOWED.contains(&call), "{call}");
         }
