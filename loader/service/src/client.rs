@@ -56,10 +56,9 @@ impl Attachment {
 /// The reason why a connection ended.
 #[derive(Debug)]
 pub enum End {
-    /// The client closed the connection. An empty packet from the client looks the same to the service.
+    /// The client closed the connection, perhaps before it had read all replies. An empty packet from the client looks the same to the
+    /// service.
     Closed,
-    /// The client closed the connection before it had read all replies.
-    Reset,
     /// The client sent a malformed packet (LSV-59), or a packet of another version, which the service answered (LSV-35).
     Garbage(PacketError),
     /// The client sent descriptors (LSV-61).
@@ -150,7 +149,7 @@ impl Client {
         let received = match rustix::net::recvmsg(&self.socket, &mut parts, &mut control, flags) {
             Ok(received) => received,
             Err(Errno::AGAIN | Errno::INTR) => return Ok(None),
-            Err(Errno::CONNRESET | Errno::PIPE) => return Err(End::Reset),
+            Err(Errno::CONNRESET | Errno::PIPE) => return Err(End::Closed),
             Err(error) => return Err(End::Failed(error.into())),
         };
         if received.flags.contains(ReturnFlags::CTRUNC) {
@@ -198,7 +197,7 @@ impl Client {
             attachment.descriptor(Group::of(self.user, self.account.is_elsewhere)),
         );
         sent.or_else(|error| match (Errno::from_io_error(&error), attachment) {
-            (Some(Errno::PIPE | Errno::CONNRESET), _) => Err(End::Reset),
+            (Some(Errno::PIPE | Errno::CONNRESET), _) => Err(End::Closed),
             (_, Attachment::None) => Err(End::Failed(error)),
             _ => {
                 info!("a client is asked to wait: {error}");

@@ -7,7 +7,7 @@
 //! | [`watch`] | notices changes of devices and packages |
 //! | [`reader`], [`worker`] | read packages on a thread |
 //! | [`client`], [`protocol`] | exchange packets with clients |
-//! | [`progress`], [`limits`] | decide when a client receives its answer, and which connection is closed for a new one |
+//! | [`limits`] | decides which connection is closed for a new one, and counts requests |
 //! | [`accounts`] | finds the user, and the PID namespace, of a client |
 //! | [`inspect`], [`log`] | write the state and the log, which administrators read |
 //! | [`server`] | runs the loop that uses all other modules |
@@ -38,7 +38,6 @@ pub mod log;
 pub mod make_package;
 pub mod memory;
 pub mod package;
-pub mod progress;
 pub mod protocol;
 pub mod reader;
 pub mod renew;

@@ -1,9 +1,11 @@
 //! The contents of packets (LSV-34, LSV-35). Parses the payload of a request, and writes the payload of a reply. The crate
 //! `vulkan-loader-wire` defines the format of the packets.
 
+use crate::drivers::{Drivers, Lookup};
 use crate::json;
 use crate::package::Class;
 use serde::{Deserialize, Serialize};
+use std::time::Instant;
 use wire::{Header, Operation, Packet, status};
 
 /// A client's request.
@@ -56,6 +58,15 @@ impl Request {
             Operation::Devices => Self::Devices,
             Operation::Inspect => Self::Inspect,
         })
+    }
+
+    /// Returns `true` if the answer depends on work that is not finished (LSV-3, LSV-35).
+    pub fn is_pending<L>(&self, drivers: &Drivers<L>, now: Instant) -> bool {
+        match self {
+            Self::Get(key, _) => matches!(drivers.look_up(now, key), Lookup::Pending),
+            Self::Manifests { wait_for_idle, .. } => *wait_for_idle && drivers.is_pending(now),
+            Self::Features | Self::Devices | Self::Inspect => false,
+        }
     }
 }
 
@@ -145,6 +156,7 @@ impl Reply {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::drivers::Rules;
 
     fn read(operation: u16, payload: &[u8]) -> Result<Request, &'static str> {
         let header = Header {
@@ -177,6 +189,28 @@ mod tests {
         }
         assert_eq!(read(4, b"{}"), Ok(Request::Devices));
         assert_eq!(read(6, b"{}"), Ok(Request::Inspect));
+    }
+
+    #[test]
+    fn lsv_35_answers_depend_on_work() {
+        let now = Instant::now();
+        let mut drivers = Drivers::<()>::new(Rules {
+            allow_fallback: false,
+            ..Rules::default()
+        });
+        let manifests = |wait_for_idle| Request::Manifests {
+            wait_for_idle,
+            class: None,
+        };
+        let library = Request::Get("0-a.so".into(), None);
+        for request in [&library, &manifests(true)] {
+            assert!(request.is_pending(&drivers, now));
+        }
+        assert!(!manifests(false).is_pending(&drivers, now));
+        drivers.devices_seen(now, Vec::new());
+        for request in [&library, &manifests(true)] {
+            assert!(!request.is_pending(&drivers, now));
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::package::Class;
 use crate::protocol::Reply;
 use crate::reader::Step;
 use crate::socket::Listener;
-use crate::watch::{self, DeviceFolder, FolderWatch, Udev};
+use crate::watch::{self, FolderWatch, Udev};
 use crate::worker::{Report, Workers};
 use rustix::event::{Timespec, epoll};
 use rustix::fd::{AsFd, OwnedFd};
@@ -87,7 +87,7 @@ pub struct Server {
     epoll: OwnedFd,
     listener: Listener,
     workers: Workers,
-    devices: DeviceFolder,
+    devices: FolderWatch,
     udev: Option<Udev>,
     packages: Arc<FolderWatch>,
     clients: BTreeMap<u64, Client>,
@@ -126,7 +126,7 @@ impl Server {
     ///
     /// Returns the error that the system reported.
     pub fn new(config: Config, listener: Listener, debug: Option<Debug>) -> io::Result<Self> {
-        let packages = Arc::new(FolderWatch::new()?);
+        let packages = Arc::new(FolderWatch::new(true)?);
         let memory = Memory::default();
         let reader = crate::reader::Reader {
             roots: config.roots.clone(),
@@ -137,6 +137,8 @@ impl Server {
         for root in &config.roots {
             packages.add(root);
         }
+        let devices = FolderWatch::new(false)?;
+        devices.add(&config.dri);
         let udev = if config.no_udev { None } else { listen_to_udev() };
         let now = Instant::now();
         let server = Self {
@@ -146,7 +148,7 @@ impl Server {
             epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
             listener,
             workers: Workers::start(reader, packages.clone())?,
-            devices: DeviceFolder::new(&config.dri)?,
+            devices,
             udev,
             packages,
             clients: BTreeMap::new(),
@@ -211,6 +213,8 @@ impl Server {
             EventSource::Workers => self.take_reports(now),
             EventSource::Devices => {
                 if self.devices.has_changed() {
+                    // The folder may be a new one.
+                    self.devices.add(&self.config.dri);
                     self.scan_soon(now);
                 }
             }

@@ -32,23 +32,6 @@ pub enum Report {
     },
 }
 
-/// The channel through which the thread reports.
-#[derive(Clone)]
-struct Reports {
-    sender: Sender<Report>,
-    bell: Arc<OwnedFd>,
-}
-
-impl Reports {
-    /// Sends a report and wakes up the main loop. Errors are ignored, because the channel is closed only when the process ends.
-    fn send(&self, report: Report) {
-        if self.sender.send(report).is_ok() {
-            // `write` fails only if the counter of the eventfd is full. In that case, the eventfd already wakes up the loop.
-            let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
-        }
-    }
-}
-
 /// Handle of the thread, for the main loop.
 pub struct Workers {
     jobs: Sender<Job>,
@@ -66,14 +49,11 @@ impl Workers {
         let bell = Arc::new(bell);
         let (sender, reports) = channel();
         let (jobs, job) = channel();
-        let to_loop = Reports {
-            sender,
-            bell: bell.clone(),
-        };
         let mut packages = Packages {
             reader,
             watch,
-            reports: to_loop,
+            reports: sender,
+            bell: bell.clone(),
             known: BTreeMap::new(),
         };
         let thread = std::thread::Builder::new().name("packages".to_owned());
@@ -111,32 +91,35 @@ enum PackageState {
 struct Packages {
     reader: Reader,
     watch: Arc<FolderWatch>,
-    reports: Reports,
+    /// The channel to the main loop, and the descriptor that wakes up the loop.
+    reports: Sender<Report>,
+    bell: Arc<OwnedFd>,
     known: BTreeMap<String, PackageState>,
 }
 
 impl Packages {
     fn work(&mut self, job: Job) {
-        let (package, outcome) = match job {
-            Job::Load { package } => {
-                let outcome = self.load(&package, true);
-                (package, outcome)
-            }
-            Job::Recheck { package } => {
-                let outcome = self.recheck(&package);
-                (package, outcome)
-            }
+        let outcome = match &job {
+            Job::Load(package) => self.load(package, true),
+            Job::Recheck(package) => self.recheck(package),
         };
-        self.reports.send(Report::Finished { package, outcome });
+        let (Job::Load(package) | Job::Recheck(package)) = job;
+        self.send(Report::Finished { package, outcome });
+    }
+
+    /// Sends a report and wakes up the main loop. Errors are ignored, because the channel is closed only when the process ends.
+    fn send(&self, report: Report) {
+        if self.reports.send(report).is_ok() {
+            // `write` fails only if the counter of the eventfd is full. In that case, the eventfd already wakes up the loop.
+            let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
+        }
     }
 
     fn load(&mut self, package: &str, is_first: bool) -> Outcome<Library> {
         let mut step = |step| {
             if is_first {
-                self.reports.send(Report::Step {
-                    package: package.to_owned(),
-                    step,
-                });
+                let package = package.to_owned();
+                self.send(Report::Step { package, step });
             }
         };
         let watch = &self.watch;

@@ -9,7 +9,6 @@ use std::time::Instant;
 use libfuzzer_sys::fuzz_target;
 use loader_fuzz::twice;
 use service::drivers::{Drivers, Lookup, Rules};
-use service::progress::Progress;
 use service::protocol::{Reply, Request};
 use wire::{Header, MOST_IN_REPLY, MOST_IN_REQUEST, Packet};
 
@@ -23,22 +22,21 @@ fn check_answer(request: &Request) {
         ..Rules::default()
     };
     let mut drivers = Drivers::<()>::new(rules);
-    let until = now + wire::HELD_BACK;
-    let (early, late) = match request {
+    let waits = matches!(
+        request,
         Request::Get(..)
-        | Request::Manifests {
-            wait_for_idle: true, ..
-        } => (Progress::Pending, Progress::Late),
-        _ => (Progress::Finished, Progress::Finished),
-    };
-    assert_eq!(Progress::of(request, &drivers, until, now), early);
-    assert_eq!(Progress::of(request, &drivers, until, until), late);
+            | Request::Manifests {
+                wait_for_idle: true,
+                ..
+            }
+    );
+    assert_eq!(request.is_pending(&drivers, now), waits);
     drivers.devices_seen(now, Vec::new());
     if let Request::Get(key, _) = request {
         assert!(wire::is_key(key.as_bytes()));
         assert!(matches!(drivers.look_up(now, key), Lookup::Absent));
     }
-    assert_eq!(Progress::of(request, &drivers, until, now), Progress::Finished);
+    assert!(!request.is_pending(&drivers, now));
 }
 
 fn check_packet(packet: &Packet<'_>) {

@@ -43,6 +43,12 @@ pub enum Lookup<L> {
     Absent,
 }
 
+/// The number of an instance that serves a device, and its driver.
+type Active<L> = (u64, Rc<Driver<L>>);
+
+/// The reason why the driver of a device is not known: a package is still being read.
+struct StillRead;
+
 /// The state of the service. `L` is the type of a library.
 #[derive(Debug)]
 pub struct Drivers<L> {
@@ -113,38 +119,43 @@ impl<L> Drivers<L> {
         for (node, identity) in devices {
             let packages = self.rules.packages(&identity).to_vec();
             let choice = self.choose(&packages, &mut needed);
-            is_blocked |= matches!(choice, Choice::Blocked);
+            is_blocked |= choice.is_err();
+            let (active, driver) = choice.ok().flatten().unzip();
             self.served.push(Served {
                 node,
                 identity,
                 packages,
-                active: choice.number(),
+                active,
             });
-            drivers.extend(choice.driver());
+            drivers.extend(driver);
         }
         // Clients usually choose the first device. Therefore, the software driver is not published while another driver may still become
         // ready (LSV-13).
         if drivers.is_empty() && !is_blocked && !self.devices.are_pending(now) {
             let fallback: Vec<_> = self.rules.fallback().map(str::to_owned).into_iter().collect();
-            drivers.extend(self.choose(&fallback, &mut needed).driver());
+            let choice = self.choose(&fallback, &mut needed).ok().flatten();
+            drivers.extend(choice.map(|(_, driver)| driver));
         }
         self.packages.release(now, &|package| needed.contains(package));
         self.publish(drivers);
     }
 
-    /// Returns the first package of a list that can serve a device. A package that is still being read blocks the later ones; a package
-    /// that failed is skipped (LSV-11). Adds each visited package to `needed`.
-    fn choose(&mut self, packages: &[String], needed: &mut BTreeSet<String>) -> Choice<L> {
+    /// Returns the first package of a list that can serve a device: the number of its instance, and its driver. A package that failed is
+    /// skipped (LSV-11). Adds each visited package to `needed`.
+    ///
+    /// # Errors
+    /// A package that is still being read may serve the device later.
+    fn choose(&mut self, packages: &[String], needed: &mut BTreeSet<String>) -> Result<Option<Active<L>>, StillRead> {
         for package in packages {
             needed.insert(package.clone());
             let instance = self.packages.need(package);
             match &instance.state {
-                State::Initialized(driver) => return Choice::Active(instance.number, driver.clone()),
+                State::Initialized(driver) => return Ok(Some((instance.number, driver.clone()))),
                 State::Failed(_) => {}
-                _ => return Choice::Blocked,
+                _ => return Err(StillRead),
             }
         }
-        Choice::None
+        Ok(None)
     }
 
     fn publish(&mut self, drivers: Vec<Rc<Driver<L>>>) {
@@ -218,33 +229,5 @@ impl<L> Drivers<L> {
             .into_iter()
             .chain(self.packages.next())
             .min()
-    }
-}
-
-/// The result of choosing from a list of packages.
-enum Choice<L> {
-    /// The driver with this instance number serves the device.
-    Active(u64, Rc<Driver<L>>),
-    /// A package that is still being read may serve the device later.
-    Blocked,
-    /// No package of the list can serve the device.
-    None,
-}
-
-impl<L> Choice<L> {
-    fn number(&self) -> Option<u64> {
-        if let Self::Active(number, _) = self {
-            Some(*number)
-        } else {
-            None
-        }
-    }
-
-    fn driver(self) -> Option<Rc<Driver<L>>> {
-        if let Self::Active(_, driver) = self {
-            Some(driver)
-        } else {
-            None
-        }
     }
 }

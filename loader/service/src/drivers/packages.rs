@@ -89,16 +89,10 @@ impl<L> Instance<L> {
 /// A job for the worker threads, which read files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Job {
-    /// The package must be read.
-    Load {
-        /// Name of the package.
-        package: String,
-    },
-    /// The package must be read again if it has changed.
-    Recheck {
-        /// Name of the package.
-        package: String,
-    },
+    /// The package of this name must be read.
+    Load(String),
+    /// The package of this name must be read again if it has changed.
+    Recheck(String),
 }
 
 /// The result of a job.
@@ -188,9 +182,7 @@ impl<L> Packages<L> {
             let state = if is_full {
                 State::Failed(Fault::TooMany(wire::MOST_PACKAGES))
             } else {
-                self.jobs.push(Job::Load {
-                    package: package.to_owned(),
-                });
+                self.jobs.push(Job::Load(package.to_owned()));
                 State::Uninitialized
             };
             let number = take_number(&mut self.next_number);
@@ -251,9 +243,7 @@ impl<L> Packages<L> {
         for (package, entry) in &mut self.entries {
             if !entry.is_busy {
                 entry.is_busy = true;
-                self.jobs.push(Job::Recheck {
-                    package: package.clone(),
-                });
+                self.jobs.push(Job::Recheck(package.clone()));
             }
         }
     }

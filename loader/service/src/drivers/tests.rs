@@ -87,8 +87,8 @@ impl Scene {
     fn jobs(&mut self) -> Vec<String> {
         let jobs = self.drivers.take_jobs().into_iter();
         jobs.map(|job| match job {
-            Job::Load { package } => format!("load {package}"),
-            Job::Recheck { package } => format!("recheck {package}"),
+            Job::Load(package) => format!("load {package}"),
+            Job::Recheck(package) => format!("recheck {package}"),
         })
         .collect()
     }

@@ -99,7 +99,7 @@ impl Server {
     /// Closes the connection of a client.
     pub(super) fn close(&mut self, number: u64, end: &End, now: Instant) {
         match end {
-            End::Closed | End::Reset => debug!("client {number} is gone"),
+            End::Closed => debug!("client {number} is gone"),
             End::Garbage(error) => info!("client {number} is closed: it sent {error}"),
             End::Descriptors => info!("client {number} is closed: it sent descriptors"),
             End::Displaced => info!("client {number} is closed: it makes room for another connection"),

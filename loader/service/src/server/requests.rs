@@ -7,7 +7,6 @@ use crate::drivers::{Driver, Lookup};
 use crate::library::Library;
 use crate::memory::Text;
 use crate::package::Class;
-use crate::progress::Progress;
 use crate::protocol::{Device, Reply, Request};
 use std::rc::Rc;
 use std::time::Instant;
@@ -32,10 +31,8 @@ impl Server {
             Ok(request) => request,
             Err(status) => return only(status),
         };
-        match Progress::of(&request, &self.drivers, until, now) {
-            Progress::Pending => return None,
-            Progress::Late => return only(status::TIMEOUT),
-            Progress::Finished => {}
+        if request.is_pending(&self.drivers, now) {
+            return if now < until { None } else { only(status::TIMEOUT) };
         }
         // Root in a container can take the ID of the service's user.
         let is_own = user == self.user && !account.is_elsewhere;

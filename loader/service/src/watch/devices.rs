@@ -1,81 +1,10 @@
-//! Watches the folder of device nodes, and reads facts about each device from sysfs (LSV-25, LSV-26). Does not open nodes.
+//! Lists the folder of device nodes, and reads facts about each device from sysfs (LSV-25, LSV-26). Does not open nodes.
 
-use super::folders::for_each;
 use crate::drivers::{Identity, Seen, is_node};
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
-use std::io::{self, Read};
-use std::os::unix::ffi::OsStrExt;
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-/// A watch of the folder with device nodes. The folder need not exist.
-#[derive(Debug)]
-pub struct DeviceFolder {
-    inotify: OwnedFd,
-    folder: PathBuf,
-    /// Number of the inotify watch for the folder with device nodes; `None` if the folder does not exist.
-    own: Option<i32>,
-    /// Number of the inotify watch for the parent folder; `None` if the parent folder does not exist.
-    above: Option<i32>,
-}
-
-impl DeviceFolder {
-    /// Starts the watch.
-    ///
-    /// # Errors
-    /// Returns the error that the system reported.
-    pub fn new(folder: &Path) -> io::Result<Self> {
-        let inotify = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
-        let mut watch = Self {
-            inotify,
-            folder: folder.to_owned(),
-            own: None,
-            above: None,
-        };
-        watch.renew();
-        Ok(watch)
-    }
-
-    /// Adds watches for the folder with device nodes and for its parent, if they exist.
-    fn renew(&mut self) {
-        let add = |path: &Path, flags| inotify::add_watch(&self.inotify, path, flags | WatchFlags::ONLYDIR).ok();
-        self.above = self
-            .folder
-            .parent()
-            .and_then(|above| add(above, WatchFlags::CREATE | WatchFlags::MOVED_TO));
-        let flags = WatchFlags::CREATE
-            | WatchFlags::ATTRIB
-            | WatchFlags::DELETE
-            | WatchFlags::MOVE
-            | WatchFlags::DELETE_SELF
-            | WatchFlags::MOVE_SELF;
-        self.own = add(&self.folder, flags);
-    }
-
-    /// Reads the pending notifications, and renews the watches after a change. Returns `true` if the service must scan for devices again.
-    pub fn has_changed(&mut self) -> bool {
-        let name = self.folder.file_name().map(|name| name.as_bytes().to_vec());
-        let (own, above) = (self.own, self.above);
-        let mut changed = false;
-        for_each(self.inotify.as_fd(), |watch, what, file| {
-            let is_lost = what.contains(ReadFlags::QUEUE_OVERFLOW);
-            let is_folder = Some(watch) == above && name.as_deref() == Some(file);
-            changed |= is_lost || Some(watch) == own || is_folder;
-        });
-        if changed {
-            self.renew();
-        }
-        changed
-    }
-}
-
-impl AsFd for DeviceFolder {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.inotify.as_fd()
-    }
-}
 
 /// Returns the nodes in the folder `dri`, each with the facts about its device below `sys`.
 pub fn scan(dri: &Path, sys: &Path) -> Vec<Seen> {
@@ -160,23 +89,5 @@ mod tests {
             (&identity, &Identity::default())
         );
         assert!(scan(&place.path().join("none"), &sys).is_empty());
-    }
-
-    #[test]
-    fn lsv_25_the_folder_may_appear_later() {
-        let place = tempfile::tempdir().unwrap();
-        let dri = place.path().join("dri");
-        let mut watch = DeviceFolder::new(&dri).unwrap();
-        std::fs::write(place.path().join("other"), "").unwrap();
-        assert!(!watch.has_changed());
-        for _ in 0..2 {
-            std::fs::create_dir(&dri).unwrap();
-            assert!(watch.has_changed());
-            std::fs::write(dri.join("renderD128"), "").unwrap();
-            assert!(watch.has_changed());
-            std::fs::remove_dir_all(&dri).unwrap();
-            assert!(watch.has_changed());
-            assert!(!watch.has_changed());
-        }
     }
 }

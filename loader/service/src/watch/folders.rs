@@ -1,41 +1,45 @@
-//! Watches the folders of packages. Any change in these folders is reported.
+//! Watches the folders of packages and of device nodes. Any change in these folders is reported.
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
+use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use rustix::io::Errno;
 use std::io;
 use std::mem::MaybeUninit;
 use std::path::Path;
 use tracing::warn;
 
-/// A watch of several folders, which the loop and the thread that reads packages share.
+/// A watch of several folders. The loop and the thread that reads packages share that of the packages.
 #[derive(Debug)]
 pub struct FolderWatch {
     inotify: OwnedFd,
+    /// The events in a folder that count as a change.
+    events: WatchFlags,
 }
 
 impl FolderWatch {
-    /// Creates a watch without folders.
+    /// Creates a watch without folders. The end of writing a file counts as a change only if the folders have packages, because programs
+    /// open devices for writing without changing them.
     ///
     /// # Errors
     ///
     /// Returns the error that the system reported.
-    pub fn new() -> io::Result<Self> {
+    pub fn new(has_packages: bool) -> io::Result<Self> {
+        let mut events = WatchFlags::CREATE
+            | WatchFlags::DELETE
+            | WatchFlags::MOVE
+            | WatchFlags::ATTRIB
+            | WatchFlags::DELETE_SELF
+            | WatchFlags::MOVE_SELF
+            | WatchFlags::ONLYDIR;
+        events.set(WatchFlags::CLOSE_WRITE, has_packages);
         let inotify = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
-        Ok(Self { inotify })
+        Ok(Self { inotify, events })
     }
 
     /// Watches a further folder. If the folder does not exist, watches the nearest existing folder above it, to notice when the folder
     /// appears.
     pub fn add(&self, folder: &Path) {
-        let contents = WatchFlags::CREATE
-            | WatchFlags::DELETE
-            | WatchFlags::MOVE
-            | WatchFlags::ATTRIB
-            | WatchFlags::CLOSE_WRITE
-            | WatchFlags::DELETE_SELF
-            | WatchFlags::MOVE_SELF;
-        let mut flags = contents | WatchFlags::ONLYDIR;
+        let mut flags = self.events;
         for place in folder.ancestors() {
             let place = if place.as_os_str().is_empty() {
                 Path::new(".")
@@ -61,8 +65,15 @@ impl FolderWatch {
     /// Returns `true` if a file has changed since the last call. Lost events are treated as a change.
     pub fn has_changed(&self) -> bool {
         let mut changed = false;
-        for_each(self.inotify.as_fd(), |_, _, _| changed = true);
-        changed
+        let mut space = [MaybeUninit::uninit(); 4096];
+        let mut reader = inotify::Reader::new(&self.inotify, &mut space);
+        loop {
+            match reader.next() {
+                Ok(_) => changed = true,
+                Err(Errno::INTR) => {}
+                Err(_) => return changed,
+            }
+        }
     }
 }
 
@@ -72,19 +83,28 @@ impl AsFd for FolderWatch {
     }
 }
 
-/// Reads all events. Calls `event` with the number of the watch, the kind of the event, and the name of the file.
-pub(super) fn for_each(inotify: BorrowedFd<'_>, mut event: impl FnMut(i32, ReadFlags, &[u8])) {
-    let mut space = [MaybeUninit::uninit(); 4096];
-    let mut reader = inotify::Reader::new(inotify, &mut space);
-    loop {
-        match reader.next() {
-            Ok(read) => event(
-                read.wd(),
-                read.events(),
-                read.file_name().map_or(&[], |name| name.to_bytes()),
-            ),
-            Err(Errno::INTR) => {}
-            Err(_) => return,
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{create_dir, remove_dir_all, write};
+
+    #[test]
+    fn lsv_25_the_folder_may_appear_later() {
+        let place = tempfile::tempdir().unwrap();
+        let dri = place.path().join("dri");
+        let watch = FolderWatch::new(false).unwrap();
+        for _ in 0..2 {
+            watch.add(&dri);
+            assert!(!watch.has_changed());
+            create_dir(&dri).unwrap();
+            assert!(watch.has_changed());
+            watch.add(&dri);
+            write(dri.join("renderD128"), "").unwrap();
+            assert!(watch.has_changed());
+            write(dri.join("renderD128"), "").unwrap();
+            assert!(!watch.has_changed());
+            remove_dir_all(&dri).unwrap();
+            assert!(watch.has_changed());
         }
     }
 }

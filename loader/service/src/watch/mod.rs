@@ -5,6 +5,6 @@ mod devices;
 mod folders;
 mod udev;
 
-pub use devices::{DeviceFolder, scan};
+pub use devices::scan;
 pub use folders::FolderWatch;
 pub use udev::Udev;
