@@ -17,6 +17,16 @@ if [ "${CI:-}" = true ] || { [ "${1:-}" != quick ] && [ ! -d "$TARGET/debug/incr
     export CARGO_INCREMENTAL=${CARGO_INCREMENTAL:-0} CARGO_PROFILE_DEV_DEBUG=${CARGO_PROFILE_DEV_DEBUG:-0}
 fi
 
+# The debug builds of `make test` also lint each crate and check its comments (make/rustc.sh). Packagers have no clippy, and `quick` lints
+# fewer crates. A call with `--run` has the environment of the call for its stage.
+case ${1:-} in
+check | quick | --run) ;;
+*)
+    driver=$(rustc --print sysroot)/bin/clippy-driver
+    [ ! -x "$driver" ] || export CLIPPY_DRIVER=$driver
+    ;;
+esac
+
 LOGS=$TARGET/test
 
 # -- Commands of the stages --
@@ -26,10 +36,10 @@ formatted() {
     $CARGO fmt --manifest-path tests/fuzz/Cargo.toml --check
     $CARGO fmt --manifest-path tests/clients/rust/Cargo.toml --check
 }
+# Fails if the stage `compile` had warnings, which cargo repeats. That stage also lints each crate and checks its comments.
 lint() {
-    $CARGO clippy --locked --workspace --all-targets -- -D warnings
-    # Names the test that `--all-targets` leaves out, because no stage runs it.
-    $CARGO clippy --locked -p loader-tests --test differential -- -D warnings
+    [ -n "${CLIPPY_DRIVER:-}" ] || die 2 "clippy's compiler is missing: rustup component add clippy"
+    python3 tests/run.py --strict
     # Checks only the shipped code. This code does not use the standard library, not even through features that other crates enable.
     $CARGO clippy --locked --release -p vulkan-loader -- -D warnings
     # Checks the licences and origins of crates, and checks that the lock files contain no banned crate.
@@ -65,20 +75,7 @@ stripped_bytes() {
 quick_lint() {
     $CARGO clippy --locked -p vulkan-loader-os -p vulkan-loader-discovery -p vulkan-loader --all-targets -- -D warnings
 }
-# The documentation is for developers of the code, so it includes private items and allows links to them.
-documentation() {
-    local linter
-    linter=$(rustc --print sysroot)/bin/clippy-driver
-    # With clippy's compiler, cargo reuses the metadata of crates that the stage `lint` has written.
-    [ ! -x "$linter" ] || local -x RUSTC_WORKSPACE_WRAPPER=$linter CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
-    # rustdoc checks the comments without writing pages. The option `--check` is unstable, so the call sets
-    # RUSTC_BOOTSTRAP.
-    printf '#!/bin/sh\nRUSTC_BOOTSTRAP=1 exec rustdoc -Zunstable-options --check "$@"\n' >"$LOGS/rustdoc"
-    chmod +x "$LOGS/rustdoc"
-    RUSTDOC=$LOGS/rustdoc RUSTDOCFLAGS="-D warnings -A rustdoc::private-intra-doc-links" \
-        $CARGO doc --locked --workspace --no-deps --document-private-items
-}
-# Builds everything for debugging in one call of cargo. Separate calls for fewer packages would compile shared crates again with other
+# Builds and lints everything for debugging in one call of cargo. Separate calls for fewer packages would compile shared crates again with other
 # features.
 compiled() {
     python3 tests/run.py
@@ -155,9 +152,8 @@ setup        50  make/setup.sh test
 registry      1  make/registry.sh
 fixtures      6  registry/fetch.sh --fixtures
 format        2  formatted
-lint        150  lint
-doc          20  documentation
-compile     150  compiled
+compile     240  compiled
+lint         15  lint
 generated     1  make/generate.sh check
 documents     2  documents
 unit         60  units

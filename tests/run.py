@@ -1,10 +1,12 @@
 """Runs the test programs of the workspace, several at the same time.
 
-run.py [--alone] [--rows HEAD] [-p PACKAGE]... [--test PROGRAM]... [-- WORD...]
+run.py [--alone] [--strict] [--rows HEAD] [-p PACKAGE]... [--test PROGRAM]... [-- WORD...]
 
 One call of cargo builds all programs of the workspace, so that each crate is compiled once. `--alone` builds only the named packages, which
-is faster after a change in one of them. The script passes the words after `--` to each program, like `cargo test`. The variable CASE names
-a single case to run. `--rows` checks that each case ran with the catalogue of the kind HEAD, or has a row in tests/catalogue.txt. The output is the same as for cargo test, but contains only the number of passed cases, and the reasons of skipped
+is faster after a change in one of them. If CLIPPY_DRIVER names clippy's compiler, the build also lints each crate and checks its comments
+(make/rustc.sh), and `--strict` fails on warnings. The script passes the words after `--` to each program, like `cargo test`. The variable
+CASE names a single case to run. `--rows` checks that each case ran with the catalogue of the kind HEAD, or has a row in
+tests/catalogue.txt. The output is the same as for cargo test, but contains only the number of passed cases, and the reasons of skipped
 cases. Without a package, the script builds all programs and runs none.
 """
 
@@ -23,19 +25,29 @@ import ran
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 CARGO = os.environ.get("CARGO", "cargo").split()
+# Words for programs that no stage runs, but that must compile.
+ALL = ["--examples", "--test", "differential"]
 # Pattern of the lines that are printed from the output of a test program that passed.
 TELLING = re.compile(r"SKIPPED: |  skip  |test result: |test \S+ \.\.\. ignored")
 
 
-def built(packages, names, alone):
+def built(packages, names, alone, strict):
     """Builds the workspace, or only the packages. Returns the test programs of the packages, each with the folder of its manifest."""
-    selection = [word for package in packages for word in ("-p", package)] if alone else ["--workspace"]
-    command = [*CARGO, "build", "--locked", *selection, "--lib", "--bins", "--tests", "--message-format=json-render-diagnostics"]
-    cargo = subprocess.run(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    selection = [word for package in packages for word in ("-p", package)] if alone else ["--workspace", *ALL]
+    form = "json" if strict else "json-render-diagnostics"
+    command = [*CARGO, "build", "--locked", *selection, "--lib", "--bins", "--tests", f"--message-format={form}"]
+    variables = dict(os.environ)
+    if "CLIPPY_DRIVER" in variables:
+        variables["RUSTC_WORKSPACE_WRAPPER"] = str(Path(__file__).resolve().parent.parent / "make/rustc.sh")
+    cargo = subprocess.run(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, env=variables)
     if cargo.returncode:
         sys.exit(cargo.returncode)
+    messages = [json.loads(line) for line in cargo.stdout.decode().splitlines()]
+    warnings = [message["message"]["rendered"] for message in messages if message["reason"] == "compiler-message"]
+    if warnings:
+        sys.exit("".join(warnings))
     programs = []
-    for message in map(json.loads, cargo.stdout.decode().splitlines()):
+    for message in messages:
         if message["reason"] != "compiler-artifact" or not message["profile"]["test"] or not message["executable"]:
             continue
         # The id is path+file:///folder#version, or path+file:///folder#name@version if the name of the folder differs from the package's
@@ -67,13 +79,14 @@ def main():
     """Builds and runs the programs. Exits with 1 if a program failed, or if no program ran."""
     parser = argparse.ArgumentParser(usage=__doc__.splitlines()[2].strip())
     parser.add_argument("--alone", action="store_true")
+    parser.add_argument("--strict", action="store_true")
     parser.add_argument("--rows")
     parser.add_argument("-p", dest="packages", action="append", default=[])
     parser.add_argument("--test", dest="names", action="append", default=[])
     parser.add_argument("words", nargs="*")
     options = parser.parse_args()
     words = options.words + (["--exact", os.environ["CASE"]] if os.environ.get("CASE") else [])
-    programs = built(options.packages, options.names, options.alone)
+    programs = built(options.packages, options.names, options.alone, options.strict)
     absent = set(options.packages) - {package for package, *_ in programs}
     if absent or (options.names and not programs):
         sys.exit(f"no test program belongs to {', '.join(sorted(absent) + options.names)}")
