@@ -203,13 +203,13 @@ pub(crate) fn check(
 
 /// Checks all files in this process: their current state, loaded libraries of the same name, and files in the folders of `DT_RPATH` and
 /// `LD_LIBRARY_PATH`. `search` is the value of `LD_LIBRARY_PATH`. Returns `true` if the results depend on the current folder.
-pub fn look(process: &impl Process, search: &[u8], files: &mut [Checked<'_>]) -> bool {
+pub fn look(process: &impl Process, search: &[u8], files: &mut [Checked<'_>], mount: &mut Mount) -> bool {
     let (mut is_relative, mut is_audited) = (false, false);
     let mut look_in = |folder: Option<&[u8]>, files: &mut [Checked<'_>], is_final| {
         is_relative |= folder.is_some_and(|path| !path.starts_with(b"/"));
         look_in(process, folder, files, is_final);
     };
-    check_all(process, files);
+    check_all(process, files, mount);
     process.objects(&mut |object| {
         is_audited |= object.is_audited;
         hold_against(process, object, files);
@@ -238,17 +238,24 @@ pub fn look(process: &impl Process, search: &[u8], files: &mut [Checked<'_>]) ->
     is_relative
 }
 
+/// Number of files of one folder from which on opening the folder takes less time than looking up whole paths.
+const SEVERAL: usize = 4;
+
 /// Checks that all files are still the recorded ones, and that libraries are in mounts from which they can be loaded. Opens each folder with
-/// several files only once, because files of one folder are next to each other in the list.
-fn check_all<P: Process>(process: &P, files: &mut [Checked<'_>]) {
+/// [`SEVERAL`] files only once, because files of one folder are next to each other in the list.
+fn check_all<P: Process>(process: &P, files: &mut [Checked<'_>], mount: &mut Mount) {
     let mut last: Option<(&[u8], Place<P::Folder>)> = None;
-    let mut mount = Mount::default();
-    let mut rest = files.iter_mut().peekable();
-    while let Some(one) = rest.next() {
+    for at in 0..files.len() {
+        let Some((one, rest)) = files.get_mut(at..).and_then(<[_]>::split_first_mut) else {
+            return;
+        };
         let file = one.file;
         let (folder, name) = parts(file.path);
         let is_open = last.as_ref().is_some_and(|(known, _)| *known == folder);
-        let mut has_more = || rest.peek().is_some_and(|next| parts(next.file.path).0 == folder);
+        let has_more = || {
+            rest.get(SEVERAL - 2)
+                .is_some_and(|other| parts(other.file.path).0 == folder)
+        };
         if !is_open && !folder.is_empty() && has_more() {
             last = Some((folder, process.folder(folder)));
         }

@@ -97,15 +97,11 @@ impl One {
     pub(crate) fn check(&self, document: &Value) -> Result<(), (Doubt, Option<u16>)> {
         let catalogue = read(document).unwrap();
         let mut files: Vec<Checked<'_>> = catalogue.files().map(Checked::from).collect();
-        look(self, self.search.as_bytes(), &mut files);
+        let mut mount = Mount::default();
+        look(self, self.search.as_bytes(), &mut files, &mut mount);
         let doubts: Vec<Option<Doubt>> = files.iter().map(|file| file.doubt).collect();
         let entry = catalogue.entries().next().unwrap();
-        entry.check(
-            self,
-            &doubts,
-            &mut Mount::default(),
-            catalogue.has_same_linker_cache(self),
-        )
+        entry.check(self, &doubts, &mut mount, catalogue.has_same_linker_cache(self))
     }
 }
 

@@ -53,13 +53,12 @@ mod opening;
 mod pack;
 mod packed;
 pub mod variables;
+mod whole;
 mod written;
 
 pub use build_id::{BuildId, HEAD_BYTES};
 pub use decide::{Doubt, Usability};
-pub use entry::{
-    Catalogue, Device, Entry, Extension, Hardware, LinkerCacheSum, Outcome, Problem, Reader, SEARCHED, WITH_ORIGIN,
-};
+pub use entry::{Device, Entry, Extension, Hardware, Outcome};
 pub use identity::{Identity, OfImage};
 pub use json::Json;
 pub use machine::{Fingerprint, Look, MOST_OF_TEXT, MachineState, boot_text};
@@ -67,6 +66,7 @@ pub use opening::Opening;
 #[cfg(any(test, feature = "write"))]
 pub use pack::{pack, unpack};
 pub use packed::Packed;
+pub use whole::{Catalogue, LinkerCacheSum, Problem, Reader, SEARCHED, WITH_ORIGIN};
 
 use core::ffi::CStr;
 

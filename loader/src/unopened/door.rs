@@ -1,7 +1,7 @@
 //! The traits through which the core uses the modules for drivers that are not open. Each function has a body that does nothing, for builds
 //! that lack the module.
 
-use super::{Answer, Known, KnownDrivers, Purpose, Sent, Wishes};
+use super::{Answer, Known, KnownDrivers, Purpose, Sent, Told, Wishes};
 use crate::alloc::HostAllocator;
 use crate::driver_interface::{GetProcAddr, Interface};
 use crate::ffi::layer_interface::GetDeviceProcAddr;
@@ -67,7 +67,8 @@ pub(crate) trait BeforeOpening: Sized {
         false
     }
 
-    /// Passes the instance extensions of a driver to `take`, in the driver's order.
+    /// Passes the instance extensions of a driver to `take`, in the driver's order. With `_told`, leaves out extensions that are known to have
+    /// been passed before.
     ///
     /// # Errors
     /// The error of `take`.
@@ -75,6 +76,7 @@ pub(crate) trait BeforeOpening: Sized {
     fn extensions(
         &self,
         _: Known,
+        _told: Option<&mut Told>,
         _: impl FnMut(&VkExtensionProperties) -> Result<(), OutOfMemory>,
     ) -> Result<(), OutOfMemory> {
         Ok(())

@@ -8,6 +8,32 @@ use discovery::text::Text;
 use os::memory::{Grow, OutOfMemory, shortage};
 use rust_alloc::vec::Vec;
 
+/// Number of texts that a [`Told`] keeps.
+const TOLD: usize = 64;
+
+/// Texts of extensions that were passed to a caller: the addresses and lengths of the texts. Drivers have mostly the same extensions, and a
+/// catalogue stores equal texts once, so that most of them need not be read again. A new text may replace another one, which is then passed
+/// on once more.
+pub(crate) struct Told([(usize, usize); TOLD]);
+
+impl Told {
+    /// Adds a text, and returns `true` unless the same text was added before.
+    #[cfg_attr(
+        not(all(feature = "catalogue", target_os = "linux")),
+        expect(dead_code, reason = "no driver has known extensions without a catalogue")
+    )]
+    pub(crate) fn add(&mut self, text: &[u8]) -> bool {
+        let one = (text.as_ptr().addr(), text.len());
+        core::mem::replace(&mut self.0[one.0 / 8 % TOLD], one) != one
+    }
+}
+
+impl Default for Told {
+    fn default() -> Self {
+        Self([(0, 0); TOLD])
+    }
+}
+
 /// Drivers that were not opened because their extensions are known.
 #[derive(Default)]
 pub(crate) struct Answered {
@@ -15,6 +41,7 @@ pub(crate) struct Answered {
     list: Vec<(usize, Known)>,
     /// Number of drivers at the beginning of `list` whose extensions were already passed to a caller.
     passed: usize,
+    told: Told,
 }
 
 impl Answered {
@@ -23,7 +50,8 @@ impl Answered {
         self.list.try_push((place, known))
     }
 
-    /// Passes the extensions of the drivers that come before the open driver at `place` to `add`, each driver once.
+    /// Passes the extensions of the drivers that come before the open driver at `place` to `add`, each driver once. May leave out extensions
+    /// that were passed before.
     ///
     /// # Errors
     /// The error of `add`.
@@ -38,7 +66,7 @@ impl Answered {
             if before > place {
                 break;
             }
-            known.extensions(one, &mut add)?;
+            known.extensions(one, Some(&mut self.told), &mut add)?;
             self.passed += 1;
         }
         Ok(())
@@ -86,7 +114,7 @@ impl Reserves {
     ) -> Result<(), OutOfMemory> {
         self.0
             .iter()
-            .try_for_each(|(_, one, _)| known.extensions(*one, &mut add))
+            .try_for_each(|(_, one, _)| known.extensions(*one, None, &mut add))
     }
 
     /// Removes the drivers that are in reserve for this reason, and passes them to `open`.
@@ -122,5 +150,26 @@ impl Reserves {
         self.0
             .iter()
             .try_for_each(|(manifest, known, _)| open(manifest, *known))
+    }
+}
+
+#[cfg(all(test, feature = "catalogue", target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_new_once() {
+        let text = b"VK_KHR_surface 25";
+        let mut told = Told::default();
+        assert_eq!([text, text].map(|text| told.add(text)), [true, false]);
+        // In a faulty file, one text can be the beginning of another.
+        assert!(told.add(&text[..16]) && told.add(text));
+    }
+
+    #[test]
+    fn a_text_may_be_forgotten_for_another() {
+        let texts = [0; 8 * TOLD + 1];
+        let mut told = Told::default();
+        assert!(told.add(&texts[..1]) && told.add(&texts[8 * TOLD..]) && told.add(&texts[..1]));
     }
 }

@@ -50,7 +50,7 @@ pub(crate) use door::{BeforeOpening, Elsewhere, Published, StandIn, StandIns};
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
 pub(crate) use lazy::{ClosedDrivers, Late, stub};
-pub(crate) use left_out::{Answered, Reserves};
+pub(crate) use left_out::{Answered, Reserves, Told};
 #[cfg(not(all(
     feature = "lazy",
     target_os = "linux",

@@ -81,7 +81,7 @@ impl Closed {
         journal: &mut Journal<'_>,
     ) -> Result<Arc<Self>, OutOfMemory> {
         let mut extensions = Vec::new();
-        drivers.extensions(known, |one| extensions.try_push(*one))?;
+        drivers.extensions(known, None, |one| extensions.try_push(*one))?;
         let library = &manifest.library_path;
         journal.note(
             LogBits::INFO | LogBits::DRIVER,

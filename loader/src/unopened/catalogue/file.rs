@@ -150,12 +150,12 @@ impl Loaded {
     /// unloaded a library, or has changed its current folder if the results depend on that folder.
     #[cold]
     #[inline(never)]
-    pub(super) fn looked(&self) -> Option<Arc<Looked>> {
+    pub(super) fn looked(&self, mount: &mut Mount) -> Option<Arc<Looked>> {
         let loads = os::loads_and_unloads();
         if let Some(looked) = self.looked.lock().as_ref().filter(|looked| looked.is_current(loads)) {
             return Some(looked.clone());
         }
-        let looked = Arc::new(sight::look(self, loads)?);
+        let looked = Arc::new(sight::look(self, loads, mount)?);
         let before = self.looked.lock().replace(looked.clone());
         drop(before);
         Some(looked)
@@ -164,8 +164,10 @@ impl Loaded {
     /// Returns `true` if the catalogue has an entry that applies in this process, even if variables that drivers read have other values
     /// than the catalogue recorded.
     fn has_valid_entry(&self) -> bool {
-        let Some(looked) = self.looked() else { return true };
         let mut mount = Mount::default();
+        let Some(looked) = self.looked(&mut mount) else {
+            return true;
+        };
         let mut all = self.entries();
         all.any(|(number, entry)| looked.check(number, entry, &mut mount).is_ok())
     }

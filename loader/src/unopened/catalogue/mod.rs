@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+mod compared;
 mod file;
 #[cfg(all(feature = "lazy", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod records;
@@ -20,11 +21,12 @@ pub(super) use records::{Needed, contradict_record, is_same_file, trace_record};
 #[cfg(all(feature = "lazy", any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(super) use sight::variable_of_records;
 
-use super::{Answer, BeforeOpening, ClosedDrivers, Purpose, Reserve, StandIns as _, Wishes};
-use crate::ffi::{self, set_fixed_text};
+use super::{Answer, BeforeOpening, ClosedDrivers, Purpose, Reserve, StandIns as _, Told, Wishes};
+use crate::ffi::set_fixed_text;
 use crate::generated::types::{VkExtensionProperties, VkPhysicalDeviceProperties, VkResult};
 use ::catalogue::closure::Mount;
 use ::catalogue::{Doubt, Entry, Extension, Identity, MachineState, Outcome, Usability};
+use compared::{compare_known, compare_known_devices, compare_known_instance};
 use core::cell::{Cell, OnceCell};
 use discovery::env::Environment;
 use discovery::journal::reason::{Asked, CatalogueReason};
@@ -144,12 +146,28 @@ impl KnownDrivers {
     }
 
     fn check(&self, number: u16, entry: Entry<'_, Seen<'_>>, loaded: &Loaded) -> Result<(), (Doubt, Option<u16>)> {
-        let looked = self.looked.get_or_init(|| loaded.looked());
-        let looked = looked.as_ref().ok_or((Doubt::Unknown, None))?;
         let mut mount = self.mount.get();
+        let looked = self.looked.get_or_init(|| loaded.looked(&mut mount));
+        let looked = looked.as_ref().ok_or((Doubt::Unknown, None))?;
         let checked = looked.check(number, entry, &mut mount);
         self.mount.set(mount);
         checked
+    }
+
+    #[inline(never)]
+    fn pass_extensions(
+        &self,
+        known: Known,
+        mut told: Option<&mut Told>,
+        take: &mut dyn FnMut(&VkExtensionProperties) -> Result<(), OutOfMemory>,
+    ) -> Result<(), OutOfMemory> {
+        let Some(catalogue) = self.file().and_then(|loaded| loaded.catalogue()) else {
+            return Ok(());
+        };
+        let is_new = |text: &[u8]| told.as_mut().is_none_or(|told| told.add(text));
+        // All extensions were checked before the entry was accepted.
+        let mut all = catalogue.valid_extensions(known.number, is_new);
+        all.try_for_each(|one| take(&properties(&one)))
     }
 
     fn is_same_machine(&self) -> bool {
@@ -246,15 +264,10 @@ impl BeforeOpening for KnownDrivers {
     fn extensions(
         &self,
         known: Known,
+        told: Option<&mut Told>,
         mut take: impl FnMut(&VkExtensionProperties) -> Result<(), OutOfMemory>,
     ) -> Result<(), OutOfMemory> {
-        if let Some(catalogue) = self.file().and_then(|loaded| loaded.catalogue()) {
-            // All extensions were checked before the entry was accepted.
-            for one in catalogue.valid_extensions(known.number) {
-                take(&properties(&one))?;
-            }
-        }
-        Ok(())
+        self.pass_extensions(known, told, &mut take)
     }
 
     #[inline]
@@ -316,112 +329,6 @@ fn properties(extension: &Extension<'_>) -> VkExtensionProperties {
     };
     set_fixed_text(&mut properties.extensionName, extension.name);
     properties
-}
-
-/// Compares the extensions of an opened driver with the extensions in the driver's entry.
-#[cold]
-#[inline(never)]
-fn compare_known(known: Known, driver: &[u8], offered: &[VkExtensionProperties], journal: &Journal<'_>) {
-    let differs = |entry: Entry<'_, Seen<'_>>| {
-        let mut offered = offered.iter();
-        let repeated = each_extension(Some(entry), &mut |one| {
-            let next = offered.next();
-            next.is_some_and(|next| next.specVersion == one.version && ffi::fixed_text(&next.extensionName) == one.name)
-        });
-        // If the entry has no list of extensions, there is nothing to compare.
-        entry.extensions().is_some() && (!repeated || offered.next().is_some())
-    };
-    contradict(known, driver, "other instance extensions", &differs, journal);
-}
-
-/// Compares the result of creating a driver's instance with the driver's entry.
-#[cold]
-#[inline(never)]
-fn compare_known_instance(
-    known: Known,
-    driver: &[u8],
-    (interface, version, result): (u32, ApiVersion, VkResult),
-    journal: &Journal<'_>,
-) {
-    let contradict = |what, differs: &dyn Fn(Entry<'_, Seen<'_>>) -> bool| {
-        contradict(known, driver, what, differs, journal);
-    };
-    contradict("another interface version", &|entry| {
-        entry.interface().is_some_and(|known| known != u64::from(interface))
-    });
-    contradict("another API version", &|entry| {
-        !entry.agrees_on_version([version.major(), version.minor(), version.patch()])
-    });
-    contradict("another result of vkCreateInstance", &|entry| match entry.outcome {
-        Outcome::Answered => result != VkResult::VK_SUCCESS,
-        Outcome::Failed(code) => result.0 != code,
-        Outcome::Crashed(_) | Outcome::Ended(_) | Outcome::Hung(_) => true,
-    });
-}
-
-/// Compares the number of devices that a driver reports with the number in the driver's entry. If `VK_LOADER_CATALOGUE` requests
-/// comparisons, `describe` supplies the properties of each device.
-#[cold]
-#[inline(never)]
-fn compare_known_devices(
-    known: Known,
-    driver: &[u8],
-    reported: usize,
-    describe: &dyn Fn(usize) -> VkPhysicalDeviceProperties,
-    journal: &Journal<'_>,
-) {
-    let verifies = file::verifies();
-    let what = if verifies {
-        "other devices"
-    } else {
-        "devices where it had none"
-    };
-    let differs = &|entry: Entry<'_, Seen<'_>>| {
-        let is_known = |number| {
-            let found = describe(number);
-            entry.has_device(ffi::fixed_text(&found.deviceName), found.vendorID, found.deviceID)
-        };
-        entry.devices().is_some_and(|devices| {
-            if verifies {
-                devices != reported || !(0..reported).all(is_known)
-            } else {
-                devices == 0 && reported > 0
-            }
-        })
-    };
-    contradict(known, driver, what, differs, journal);
-}
-
-#[inline(never)]
-fn contradict(
-    known: Known,
-    driver: &[u8],
-    what: &str,
-    differs: &dyn Fn(Entry<'_, Seen<'_>>) -> bool,
-    journal: &Journal<'_>,
-) {
-    let Some(loaded) = file::loaded() else { return };
-    let entry = loaded.entry(known.number);
-    if loaded.is_doubted(known.number) || !entry.is_some_and(differs) {
-        return;
-    }
-    // With `VK_LOADER_CATALOGUE=verify`, every driver is opened anyway. The entry then stays in use, so that every difference is reported.
-    if !loaded.verifies {
-        loaded.doubt(known.number);
-    }
-    trace::write("catalogue", |record| {
-        record.text("library", driver);
-        record.word("use", "none");
-        record.word("doubt", "differs");
-    });
-    journal.note(
-        WARN,
-        format_args!(
-            "The driver {} has {what} than the driver catalogue says, which does not count for it any longer: run \
-             vkloader catalogue update",
-            os::Raw(driver)
-        ),
-    );
 }
 
 fn tell_doubt(manifest: &DriverManifest, doubt: Doubt, file: &[u8], journal: &Journal<'_>) {

@@ -1,6 +1,7 @@
 //! The catalogue's decisions about records of devices (`loader/record`).
 
-use super::{BeforeOpening as _, INFO, Known, KnownDrivers, Purpose, contradict, identity_of, sight};
+use super::compared::contradict;
+use super::{BeforeOpening as _, INFO, Known, KnownDrivers, Purpose, identity_of, sight};
 use ::catalogue::{ARCHITECTURE, Hardware, Opening, Outcome, SYSTEM_FILE};
 use core::fmt;
 use discovery::journal::Journal;

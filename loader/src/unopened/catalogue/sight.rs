@@ -2,7 +2,7 @@
 
 use super::file::{Loaded, Looked};
 use super::{identity_of, ignore};
-use ::catalogue::closure::{self, Checked, Found, Object, Place, Process};
+use ::catalogue::closure::{self, Checked, Found, Mount, Object, Place, Process};
 use ::catalogue::{HEAD_BYTES, Look, MOST_OF_TEXT};
 use core::ffi::CStr;
 use discovery::journal::Journal;
@@ -112,7 +112,7 @@ fn searched(first: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Examines each file of a catalogue. Returns `None` if memory runs out.
-pub(super) fn look(loaded: &Loaded, loads: (u64, u64)) -> Option<Looked> {
+pub(super) fn look(loaded: &Loaded, loads: (u64, u64), mount: &mut Mount) -> Option<Looked> {
     let catalogue = loaded.catalogue()?;
     let (mut files, mut doubts) = (Vec::new(), Vec::new());
     let mut all = catalogue.files().map(Checked::from);
@@ -136,7 +136,7 @@ pub(super) fn look(loaded: &Loaded, loads: (u64, u64)) -> Option<Looked> {
     let is_allowed =
         |name: &str, value: Option<&[u8]>| value.is_none_or(|value| catalogue.allows(name.as_bytes(), value));
     let search = searched(search.unwrap_or_default())?;
-    let is_relative = closure::look(&Kernel, &search, &mut files);
+    let is_relative = closure::look(&Kernel, &search, &mut files, mount);
     // The variables that the dynamic linker read are unknown if the program overwrote them, or if the linker was started as a program with
     // options of its own.
     let is_unknown = !is_whole || os::is_started_by_linker();
@@ -162,8 +162,9 @@ pub(super) fn look(loaded: &Loaded, loads: (u64, u64)) -> Option<Looked> {
 /// runs out.
 fn replaced(loaded: &Loaded) -> Option<Vec<u16>> {
     let (mut own, mut replaced) = (Vec::new(), Vec::new());
-    for (number, entry) in loaded.entries().filter(|(_, entry)| !entry.is_searched()) {
-        own.try_push((number, entry.named, entry.build_id)).ok()?;
+    let libraries = (0..).zip(loaded.catalogue()?.libraries());
+    for (number, (path, build_id)) in libraries.filter(|(_, (path, _))| path.contains(&b'/')) {
+        own.try_push((number, path, build_id)).ok()?;
     }
     let mut is_whole = true;
     Kernel.objects(&mut |object| {

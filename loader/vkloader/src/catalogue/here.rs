@@ -160,7 +160,7 @@ impl<'a> Judge<'a> {
     pub(super) fn new(catalogue: Catalogue<'a, Seen<'a>>) -> Self {
         let search = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
         let mut files: Vec<Checked<'_>> = catalogue.files().map(Checked::from).collect();
-        closure::look(&Here, search.as_bytes(), &mut files);
+        closure::look(&Here, search.as_bytes(), &mut files, &mut Mount::default());
         Self {
             catalogue,
             doubts: files.iter().map(|file| file.doubt).collect(),
