@@ -40,12 +40,10 @@ struct Prepared {
 }
 
 /// Looks for layers and opens those that intercept `query`.
-fn prepare(query: Query, extent: Extent) -> Result<Prepared, OutOfMemory> {
+fn prepare(query: Query, extent: Extent, journal: &mut Journal<'_>) -> Result<Prepared, OutOfMemory> {
     let watch = shortage::watch();
-    let sink = LogSink(None);
-    let mut journal = Journal::of_call(&sink);
-    let found = Configuration::by_query(extent, &mut journal)?;
-    let interceptors = Interceptors::open(query, found.layers.at(&found.active), &mut journal)?;
+    let found = Configuration::by_query(extent, journal)?;
+    let interceptors = Interceptors::open(query, found.layers.at(&found.active), journal)?;
     shortage::check()?;
     Ok(Prepared {
         found,
@@ -63,7 +61,8 @@ pub(crate) unsafe fn enumerate_instance_version(version: *mut u32) -> VkResult {
         function: PreInstanceFunction::EnumerateInstanceVersion,
         kind: 3,
     };
-    let Ok(prepared) = prepare(query, Extent::Implicit) else {
+    let sink = LogSink(None);
+    let Ok(prepared) = prepare(query, Extent::Implicit, &mut Journal::of_call(&sink)) else {
         return OUT_OF_MEMORY;
     };
     // SAFETY: the manifests' symbols for this query have this function type, and the caller promises a writable version.
@@ -105,7 +104,8 @@ pub(crate) unsafe fn enumerate_instance_layer_properties(
         function: PreInstanceFunction::EnumerateInstanceLayerProperties,
         kind: 2,
     };
-    let Ok(prepared) = prepare(query, Extent::All) else {
+    let sink = LogSink(None);
+    let Ok(prepared) = prepare(query, Extent::All, &mut Journal::of_call(&sink)) else {
         return OUT_OF_MEMORY;
     };
     if prepared.interceptors.is_empty() {
@@ -172,12 +172,14 @@ pub(crate) unsafe fn enumerate_instance_extension_properties(
     };
     // SAFETY: the caller promises a name that is null or a string.
     let extent = unsafe { extent_for(layer_name) };
-    let Ok(prepared) = prepare(query, extent) else {
+    let sink = LogSink(None);
+    let mut journal = Journal::of_call(&sink);
+    let Ok(prepared) = prepare(query, extent, &mut journal) else {
         return OUT_OF_MEMORY;
     };
     if prepared.interceptors.is_empty() {
         // SAFETY: the caller promises a valid name, count and array.
-        return unsafe { write_extensions(&prepared.found, layer_name, count, properties) };
+        return unsafe { write_extensions(&prepared.found, layer_name, (count, properties), &mut journal) };
     }
     // SAFETY: the manifests' symbols for this query have this function type, and the caller promises valid pointers.
     let result = unsafe {
@@ -239,7 +241,7 @@ pub(super) unsafe extern "system" fn extensions_terminator(
                 active: Vec::new(),
             };
             // SAFETY: the layer passes a valid name, count and array.
-            unsafe { write_extensions(&found, layer_name, count, properties) }
+            unsafe { write_extensions(&found, layer_name, (count, properties), &mut journal) }
         }
         Err(OutOfMemory) => OUT_OF_MEMORY,
     }
@@ -252,17 +254,15 @@ pub(super) unsafe extern "system" fn extensions_terminator(
 unsafe fn write_extensions(
     found: &Configuration,
     layer_name: *const c_char,
-    count: *mut u32,
-    properties: *mut VkExtensionProperties,
+    (count, properties): (*mut u32, *mut VkExtensionProperties),
+    journal: &mut Journal<'_>,
 ) -> VkResult {
-    let sink = LogSink(None);
-    let mut journal = Journal::of_call(&sink);
     // SAFETY: the caller promises a name that is null or a string.
     let list = if unsafe { names_layer(layer_name) } {
         // SAFETY: `names_layer` found a name, and the caller promises that it is a string.
-        unsafe { extensions_of_layer(&found.layers, layer_name, &journal) }
+        unsafe { extensions_of_layer(&found.layers, layer_name, journal) }
     } else {
-        all_extensions(found, &mut journal)
+        all_extensions(found, journal)
     };
     match list {
         // SAFETY: the caller promises a valid count and array.
