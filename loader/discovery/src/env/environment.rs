@@ -13,7 +13,7 @@ pub trait VariableSource {
     /// Returns the value of a variable, regardless of the privileges of the process.
     fn plain_value(&self, name: &CStr) -> Option<Vec<u8>>;
     /// Returns the value of a variable of trust class [`Trust::Secure`]; `None` in an elevated process.
-    fn secure_value(&self, name: &CStr) -> Option<Vec<u8>>;
+    fn secure_value(&self, name: &'static CStr) -> Option<Vec<u8>>;
 }
 
 /// The environment of the process.
@@ -24,7 +24,7 @@ impl VariableSource for Process {
         plain_value(name)
     }
 
-    fn secure_value(&self, name: &CStr) -> Option<Vec<u8>> {
+    fn secure_value(&self, name: &'static CStr) -> Option<Vec<u8>> {
         secure_value(name)
     }
 }

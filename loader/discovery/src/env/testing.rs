@@ -38,7 +38,7 @@ impl VariableSource for Fixed {
             .map(|(_, value)| value.clone())
     }
 
-    fn secure_value(&self, name: &CStr) -> Option<Vec<u8>> {
+    fn secure_value(&self, name: &'static CStr) -> Option<Vec<u8>> {
         if self.elevated { None } else { self.plain_value(name) }
     }
 }

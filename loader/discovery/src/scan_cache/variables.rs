@@ -3,6 +3,7 @@
 use crate::env::variable::Trust;
 use crate::env::{Process, VariableSource};
 use crate::index::{Key, NameIndex};
+use alloc::borrow::Cow;
 use alloc::ffi::CString;
 use alloc::vec::Vec;
 use core::cell::RefCell;
@@ -10,10 +11,22 @@ use core::ffi::CStr;
 use os::environment::{has_plain_value, has_secure_value};
 use os::memory::{Grow, OutOfMemory, copy_terminated, shortage};
 
+/// Number of variables that a scan usually reads, for the initial allocation.
+const USUAL_VARIABLES: usize = 24;
+
+/// Name of a variable.
+#[derive(Clone, Copy)]
+enum Name<'n> {
+    /// A constant, as the names of all variables of class [`Trust::Secure`] are.
+    Lasting(&'static CStr),
+    /// A name that may come from a manifest.
+    Passing(&'n CStr),
+}
+
 /// An environment variable that a scan has read, with the value at that time.
 #[derive(Debug, PartialEq, Eq)]
 struct Value {
-    name: CString,
+    name: Cow<'static, CStr>,
     trust: Trust,
     value: Option<CString>,
 }
@@ -38,16 +51,23 @@ impl Values {
         })
     }
 
-    fn add(&mut self, key: Key, name: &CStr, trust: Trust, value: Option<&[u8]>) -> Result<(), OutOfMemory> {
+    fn add(&mut self, key: Key, name: Name<'_>, trust: Trust, value: Option<&[u8]>) -> Result<(), OutOfMemory> {
         let added = Value {
             // Neither the name nor the value contains a null byte, so `copy_terminated` always returns a copy.
-            name: copy_terminated(name.to_bytes())?.unwrap_or_default(),
+            name: match name {
+                Name::Lasting(name) => Cow::Borrowed(name),
+                Name::Passing(name) => Cow::Owned(copy_terminated(name.to_bytes())?.unwrap_or_default()),
+            },
             trust,
             value: match value {
                 Some(value) => Some(copy_terminated(value)?.unwrap_or_default()),
                 None => None,
             },
         };
+        if self.read.is_empty() {
+            self.read.try_exact_room(USUAL_VARIABLES)?;
+            self.by_name = NameIndex::with_room(USUAL_VARIABLES)?;
+        }
         self.read.try_room(1)?;
         self.by_name.add(key, self.read.len())?;
         self.read.push(added);
@@ -76,10 +96,11 @@ impl VariableRecorder {
     }
 
     /// Records the first value of each variable. If memory runs out, the call fails, so the incomplete record is never used.
-    fn note(&self, name: &CStr, trust: Trust, value: Option<&[u8]>) {
+    fn note(&self, name: Name<'_>, trust: Trust, value: Option<&[u8]>) {
         let mut values = self.0.borrow_mut();
-        let key = Key::of(&[name.to_bytes()]);
-        if values.find(key, name, trust).is_none() && values.add(key, name, trust, value).is_err() {
+        let (Name::Lasting(text) | Name::Passing(text)) = name;
+        let key = Key::of(&[text.to_bytes()]);
+        if values.find(key, text, trust).is_none() && values.add(key, name, trust, value).is_err() {
             shortage::note();
         }
     }
@@ -88,13 +109,13 @@ impl VariableRecorder {
 impl VariableSource for VariableRecorder {
     fn plain_value(&self, name: &CStr) -> Option<Vec<u8>> {
         let value = Process.plain_value(name);
-        self.note(name, Trust::Plain, value.as_deref());
+        self.note(Name::Passing(name), Trust::Plain, value.as_deref());
         value
     }
 
-    fn secure_value(&self, name: &CStr) -> Option<Vec<u8>> {
+    fn secure_value(&self, name: &'static CStr) -> Option<Vec<u8>> {
         let value = Process.secure_value(name);
-        self.note(name, Trust::Secure, value.as_deref());
+        self.note(Name::Lasting(name), Trust::Secure, value.as_deref());
         value
     }
 }
@@ -106,7 +127,7 @@ mod tests {
     fn values(read: &[(&CStr, Option<&CStr>)]) -> Values {
         let recorder = VariableRecorder::default();
         for (name, value) in read {
-            recorder.note(name, Trust::Plain, value.map(CStr::to_bytes));
+            recorder.note(Name::Passing(name), Trust::Plain, value.map(CStr::to_bytes));
         }
         recorder.into_values()
     }
@@ -123,8 +144,8 @@ mod tests {
     fn app_211_each_way_to_read_a_variable_is_noted() {
         const NAME: &CStr = c"VKL_TEST_TRUST";
         let recorder = VariableRecorder::default();
-        recorder.note(NAME, Trust::Secure, None);
-        recorder.note(NAME, Trust::Plain, Some(b"x"));
+        recorder.note(Name::Lasting(NAME), Trust::Secure, None);
+        recorder.note(Name::Passing(NAME), Trust::Plain, Some(b"x"));
         // The variable is unset now. The first reading still has the same result, but the second one does not.
         assert!(!recorder.into_values().hold());
     }
@@ -136,7 +157,7 @@ mod tests {
         let values = recorder.into_values();
         let found = values.read.iter().map(|read| {
             let value = read.value.as_ref().map(|value| value.to_bytes().to_vec());
-            (read.name.as_c_str(), read.trust, value)
+            (&*read.name, read.trust, value)
         });
         assert!(found.eq([(c"PATH", Trust::Plain, plain), (c"HOME", Trust::Secure, secure)]));
         assert!(values.hold());
@@ -147,9 +168,9 @@ mod tests {
         const ONE: &CStr = c"VKL_TEST_ONE";
         let recorder = VariableRecorder::default();
         for _ in 0..3 {
-            recorder.note(ONE, Trust::Plain, None);
-            recorder.note(ONE, Trust::Plain, Some(b"x"));
-            recorder.note(ONE, Trust::Secure, Some(b"y"));
+            recorder.note(Name::Passing(ONE), Trust::Plain, None);
+            recorder.note(Name::Passing(ONE), Trust::Plain, Some(b"x"));
+            recorder.note(Name::Lasting(ONE), Trust::Secure, Some(b"y"));
         }
         let values = recorder.into_values();
         let found: Vec<_> = values
@@ -167,7 +188,7 @@ mod tests {
         let begin = std::time::Instant::now();
         for number in 0..COUNT {
             let name = CString::new(format!("VKL_TEST_{number}")).unwrap();
-            recorder.note(&name, Trust::Plain, None);
+            recorder.note(Name::Passing(&name), Trust::Plain, None);
         }
         assert_eq!(recorder.into_values().read.len(), COUNT);
         // The time limit of this test allows a linear algorithm, which takes less than a second. Comparing each name with all earlier ones
