@@ -9,7 +9,7 @@ use std::env;
 use std::process::Command;
 
 /// Variables that this program sets for the processes that it starts.
-const OWN: [&str; 3] = ["VK_LOADER_TRACE", "LD_DEBUG", "LD_DEBUG_OUTPUT"];
+const OWN: [&str; 4] = ["VK_LOADER_TRACE", "LD_DEBUG", "LD_DEBUG_OUTPUT", "LSAN_OPTIONS"];
 
 /// The variables that have other values in a program than in this process.
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@ use super::maps::{History, Maps};
 use super::memory::Memory;
 use super::registers::{Registers, number};
 use super::unwind::{Place, Walk};
-use super::{Crash, Environment, Frame, Instruction};
+use super::{Crash, Environment, Frame, Instruction, exception};
 use crate::causes::Limits;
 use rustix::process::Pid;
 use std::collections::HashMap;
@@ -16,12 +16,12 @@ use std::collections::HashMap;
 pub(super) struct Snapshot {
     /// Sequence number among all captured states.
     pub(super) order: u64,
-    signal: i32,
+    pub(super) signal: i32,
     /// Value of `si_code`, which is positive for faults that the kernel detected.
     cause: i32,
     /// The word of `siginfo_t` that contains the address of a fault, or the ID of the process that sent the signal.
     detail: u64,
-    registers: Registers,
+    pub(super) registers: Registers,
 }
 
 impl Snapshot {
@@ -41,7 +41,7 @@ impl Snapshot {
     }
 
     /// Returns `true` if the kernel detected a fault.
-    fn is_fault(&self) -> bool {
+    pub(super) fn is_fault(&self) -> bool {
         self.cause > 0
     }
 
@@ -51,7 +51,7 @@ impl Snapshot {
     }
 
     /// Returns `true` if the thread had the instruction pointer `pc` and the stack pointer `sp` in the captured state.
-    fn is_at(&self, (pc, sp): (u64, u64)) -> bool {
+    pub(super) fn is_at(&self, (pc, sp): (u64, u64)) -> bool {
         (self.registers.pc, self.registers.sp()) == (pc, sp)
     }
 
@@ -62,7 +62,7 @@ impl Snapshot {
     }
 
     /// Returns the address of a fault; `None` if the kernel does not report the address.
-    fn address(&self) -> Option<u64> {
+    pub(super) fn address(&self) -> Option<u64> {
         let has_address = matches!(self.signal, libc::SIGSEGV | libc::SIGBUS) && self.cause > 0;
         (has_address && self.cause != libc::SI_KERNEL).then_some(self.detail)
     }
@@ -77,10 +77,7 @@ pub(super) fn crash(
     history: &History,
 ) -> Option<Crash> {
     let own = status(thread);
-    let process = own
-        .get("Tgid")
-        .copied()
-        .unwrap_or_else(|| thread.as_raw_nonzero().get().into());
+    let process = group(&own, thread);
     let threads = threads(thread);
     let mut known: Vec<(i32, &Snapshot)> = threads
         .iter()
@@ -104,30 +101,46 @@ pub(super) fn crash(
     let mut walk = Walk::new(&memory, &maps);
     let places = walk.places(place.registers.clone());
     let is_fault = |at| known.iter().any(|(_, snapshot)| snapshot.is_at(at));
-    let places = &places[beginning(&places, is_fault)..];
+    let begin = beginning(&places, is_fault);
+    let interrupted = places[..begin].iter().rev().find_map(|place| place.interrupts);
+    let sp = interrupted.map_or_else(|| place.registers.sp(), |(_, sp)| sp);
+    let is_own = signal == libc::SIGABRT && is_of_64_bits(&place.registers);
     let own_number = own.get("NStgid").copied().unwrap_or(process);
-    let executable = std::fs::read_link(format!("/proc/{}/exe", thread.as_raw_nonzero())).ok();
     Some(Crash {
-        process: u32::try_from(process).unwrap_or_default(),
-        is_first: false,
-        executable: executable.map(|path| {
-            let path = path.display().to_string();
-            path.strip_suffix(" (deleted)").unwrap_or(&path).into()
-        }),
         signal,
         address: place.address(),
         instruction: if place.is_fault() {
-            code::instruction(&memory, &place.registers)
+            code::instruction(&memory, &place.registers, place.signal)
         } else {
             Instruction::Unknown
         },
         sender: last.sender().filter(|sender| i64::from(*sender) != own_number),
+        exception: is_own.then(|| exception::find(&memory, sp)).flatten(),
+        ..described((thread, process), &places[begin..], &walk, history)
+    })
+}
+
+/// Returns `true` for a thread of a 64-bit process.
+fn is_of_64_bits(registers: &Registers) -> bool {
+    registers.machine.word() == 8
+}
+
+/// Returns a crash with the process `process`, its program, and the functions on the stack of `thread`.
+pub(super) fn described((thread, process): (Pid, i64), places: &[Place], walk: &Walk<'_>, history: &History) -> Crash {
+    let executable = std::fs::read_link(format!("/proc/{}/exe", thread.as_raw_nonzero())).ok();
+    Crash {
+        process: u32::try_from(process).unwrap_or_default(),
+        executable: executable.map(|path| {
+            let path = path.display().to_string();
+            path.strip_suffix(" (deleted)").unwrap_or(&path).into()
+        }),
         preloaded: preloaded(process),
         frames: places
             .iter()
-            .map(|place| frame(place.at, process as i32, &walk, history))
+            .map(|place| frame(place.at, process as i32, walk, history))
             .collect(),
-    })
+        ..Crash::default()
+    }
 }
 
 /// Returns the variables with which a process was started, and its limits; `None` if the limits cannot be read.
@@ -186,7 +199,7 @@ fn handled<'a>(known: &[(i32, &'a Snapshot)], last: &Snapshot) -> Option<&'a Sna
 
 /// Returns the index of the function that the outermost handler of a fault interrupted. The search for the crashing library starts at this
 /// function.
-fn beginning(places: &[Place], is_fault: impl Fn((u64, u64)) -> bool) -> usize {
+pub(super) fn beginning(places: &[Place], is_fault: impl Fn((u64, u64)) -> bool) -> usize {
     let handler = places.iter().rposition(|place| place.interrupts.is_some_and(&is_fault));
     handler.map_or(0, |at| (at + 1).min(places.len().saturating_sub(1)))
 }
@@ -211,6 +224,12 @@ fn frame(at: u64, process: i32, walk: &Walk<'_>, history: &History) -> Frame {
         file,
         is_mapped: now.is_some(),
     }
+}
+
+/// Returns the process to which `thread` belongs. `status` has the status of the thread.
+pub(super) fn group(status: &HashMap<String, i64>, thread: Pid) -> i64 {
+    let own = || thread.as_raw_nonzero().get().into();
+    status.get("Tgid").copied().unwrap_or_else(own)
 }
 
 /// Returns all threads of the process to which `thread` belongs.

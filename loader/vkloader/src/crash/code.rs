@@ -57,15 +57,15 @@ pub(super) fn is_signal_return(memory: &Memory, address: u64, machine: Machine) 
     memory.read(address, found).is_some() && found == wanted
 }
 
-/// Returns the kind of the instruction at which a thread stopped.
-pub(super) fn instruction(memory: &Memory, registers: &Registers) -> Instruction {
+/// Returns the kind of the instruction at which a thread stopped because of `signal`.
+pub(super) fn instruction(memory: &Memory, registers: &Registers, signal: i32) -> Instruction {
     let at = registers.pc;
     let mut bytes = [0; 4];
     if memory.read(at, &mut bytes).is_none() && memory.read(at, &mut bytes[..2]).is_none() {
         return Instruction::Unknown;
     }
     let before = memory.word(at.wrapping_sub(1), 1).unwrap_or_default();
-    if is_trap(before as u8, bytes, registers.machine) {
+    if is_trap(signal, before as u8, bytes, registers.machine) {
         Instruction::Trap
     } else {
         Instruction::Other
@@ -73,10 +73,12 @@ pub(super) fn instruction(memory: &Memory, registers: &Registers) -> Instruction
 }
 
 /// Returns `true` if the code `bytes` is a trap: ud2 or ud1 of x86, and udf or brk of Arm. The processor stops after int3 of x86, which is
-/// the byte `before`.
-fn is_trap(before: u8, bytes: [u8; 4], machine: Machine) -> bool {
+/// the byte `before`, with SIGTRAP. With another signal, that byte is padding between functions.
+fn is_trap(signal: i32, before: u8, bytes: [u8; 4], machine: Machine) -> bool {
     match machine {
-        Machine::X64 | Machine::X86 => matches!(bytes, [0x0F, 0x0B | 0xB9, ..]) || before == 0xCC,
+        Machine::X64 | Machine::X86 => {
+            matches!(bytes, [0x0F, 0x0B | 0xB9, ..]) || signal == libc::SIGTRAP && before == 0xCC
+        }
         Machine::Arm64 => {
             let word = u32::from_le_bytes(bytes);
             // Memory without code has zeros, which are udf #0.
@@ -137,20 +139,26 @@ mod tests {
 
     #[test]
     fn traps_are_recognised() {
-        for (before, bytes, machine, expected) in [
-            (0x90, [0x0F, 0x0B, 0, 0], Machine::X64, true),
-            (0x90, [0x0F, 0x0B, 0, 0], Machine::X86, true),
-            (0x90, [0x0F, 0xB9, 0x40, 2], Machine::X64, true),
-            (0xCC, [0x90, 0x90, 0, 0], Machine::X64, true),
+        for (signal, before, bytes, machine, expected) in [
+            (libc::SIGILL, 0x90, [0x0F, 0x0B, 0, 0], Machine::X64, true),
+            (libc::SIGILL, 0x90, [0x0F, 0x0B, 0, 0], Machine::X86, true),
+            (libc::SIGILL, 0x90, [0x0F, 0xB9, 0x40, 2], Machine::X64, true),
+            (libc::SIGTRAP, 0xCC, [0x90, 0x90, 0, 0], Machine::X64, true),
+            // A function that begins with a missing instruction follows padding of int3.
+            (libc::SIGILL, 0xCC, [0x62, 0xF1, 0x7D, 0x48], Machine::X64, false),
             // The instruction is: vpaddd %zmm0,%zmm0,%zmm0, which processors without AVX-512 lack.
-            (0x90, [0x62, 0xF1, 0x7D, 0x48], Machine::X64, false),
+            (libc::SIGILL, 0x90, [0x62, 0xF1, 0x7D, 0x48], Machine::X64, false),
             // The instructions are: brk #1000, udf #7, udf #0, and add x0, x0, x0
-            (0, 0xD420_7D00_u32.to_le_bytes(), Machine::Arm64, true),
-            (0, 7_u32.to_le_bytes(), Machine::Arm64, true),
-            (0, [0; 4], Machine::Arm64, false),
-            (0xCC, 0x8B00_0000_u32.to_le_bytes(), Machine::Arm64, false),
+            (libc::SIGILL, 0, 0xD420_7D00_u32.to_le_bytes(), Machine::Arm64, true),
+            (libc::SIGILL, 0, 7_u32.to_le_bytes(), Machine::Arm64, true),
+            (libc::SIGILL, 0, [0; 4], Machine::Arm64, false),
+            (libc::SIGILL, 0xCC, 0x8B00_0000_u32.to_le_bytes(), Machine::Arm64, false),
         ] {
-            assert_eq!(is_trap(before, bytes, machine), expected, "{before:x} {bytes:x?}");
+            assert_eq!(
+                is_trap(signal, before, bytes, machine),
+                expected,
+                "{before:x} {bytes:x?}"
+            );
         }
     }
 

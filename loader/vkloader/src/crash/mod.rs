@@ -16,7 +16,11 @@ mod cfi;
 #[cfg(target_os = "linux")]
 mod code;
 #[cfg(target_os = "linux")]
+mod exception;
+#[cfg(target_os = "linux")]
 mod executed;
+#[cfg(target_os = "linux")]
+mod exit;
 #[cfg(target_os = "linux")]
 mod maps;
 #[cfg(target_os = "linux")]
@@ -40,6 +44,7 @@ pub(crate) use supervisor::Supervisor;
 use crate::causes::Limits;
 use crate::child::Ending;
 use serde::Serialize;
+use std::fmt;
 use std::time::Duration;
 #[cfg(not(target_os = "linux"))]
 use std::{ffi::OsString, io, process::Command};
@@ -111,6 +116,26 @@ const FAULTS: [i32; 7] = [
     libc::SIGSYS,
 ];
 
+/// Beginnings of the file names of the libraries of sanitizers, with the names of the sanitizers.
+const SANITIZERS: [(&str, &str); 9] = [
+    ("libasan.so", "AddressSanitizer"),
+    ("libclang_rt.asan", "AddressSanitizer"),
+    ("libhwasan.so", "HWAddressSanitizer"),
+    ("libclang_rt.hwasan", "HWAddressSanitizer"),
+    ("liblsan.so", "LeakSanitizer"),
+    ("libtsan.so", "ThreadSanitizer"),
+    ("libclang_rt.tsan", "ThreadSanitizer"),
+    ("libubsan.so", "UndefinedBehaviorSanitizer"),
+    ("libclang_rt.ubsan", "UndefinedBehaviorSanitizer"),
+];
+
+/// Returns the name of the sanitizer to which a library belongs.
+pub(crate) fn sanitizer(file: &str) -> Option<&'static str> {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let row = SANITIZERS.iter().find(|(library, _)| name.starts_with(library));
+    row.map(|(_, sanitizer)| *sanitizer)
+}
+
 /// Returns `true` if a signal reports a fault of the process itself.
 pub(crate) fn is_fault(signal: i32) -> bool {
     FAULTS.contains(&signal)
@@ -134,6 +159,29 @@ pub(crate) struct Crash {
     pub(crate) frames: Vec<Frame>,
     /// Paths of the libraries that `LD_PRELOAD` adds to the process.
     pub(crate) preloaded: Vec<String>,
+    /// The C++ exception that the thread handled when the process ended itself by SIGABRT.
+    pub(crate) exception: Option<Exception>,
+    /// Name of the sanitizer that ended the process because it found an error; `signal` is then 0.
+    pub(crate) sanitizer: Option<&'static str>,
+}
+
+/// A C++ exception.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Exception {
+    /// Type of the exception, for example `std::runtime_error`.
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    /// Message of the exception, if it has one.
+    pub(crate) message: Option<String>,
+}
+
+impl fmt::Display for Exception {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.message {
+            Some(message) => write!(out, "{} (\"{message}\")", self.kind),
+            None => write!(out, "{}", self.kind),
+        }
+    }
 }
 
 /// Kind of the instruction at which the kernel detected a fault.

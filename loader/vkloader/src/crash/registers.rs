@@ -95,6 +95,18 @@ impl Machine {
         }
     }
 
+    /// Returns `true` if a thread with the registers `bytes`, in the kernel's order, is ending its process (`exit_group`).
+    fn is_exiting(self, bytes: &[u8]) -> bool {
+        // The index of the register with the number of the system call, and the number of `exit_group`.
+        let (place, exit) = match self {
+            Self::X64 => (15, 231),
+            Self::X86 => (11, 252),
+            Self::Arm64 => (8, 94),
+        };
+        let word = self.word();
+        bytes.get(place * word..(place + 1) * word).map(number) == Some(exit)
+    }
+
     /// Returns the column of unwind tables that contains the return address.
     pub(super) fn back(self) -> u16 {
         self.layout().back as u16
@@ -122,6 +134,11 @@ impl Registers {
             pc: *words.get(layout.pc)?,
             values: layout.places.iter().map(|&place| words[place]).collect(),
         })
+    }
+
+    /// Decodes the registers of a thread that is ending its process. Returns `None` for other threads, which end at the same time.
+    pub(super) fn of_exiting(bytes: &[u8]) -> Option<Self> {
+        Self::of(bytes).filter(|registers| registers.machine.is_exiting(bytes))
     }
 
     /// Creates registers from a list with one word for each DWARF number.

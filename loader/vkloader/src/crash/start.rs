@@ -44,11 +44,34 @@ pub(crate) fn start(program: &[OsString]) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     kill_process(getpid(), Signal::STOP)?;
     set_parent_process_death_signal(None)?;
-    let error = Command::new(program).args(arguments).env_remove(FAILURE).exec();
+    let mut command = Command::new(program);
+    command.args(arguments).env_remove(FAILURE);
+    if let Some(options) = without_leaks(std::env::var_os(LEAKS)) {
+        command.env(LEAKS, options);
+    }
+    let error = command.exec();
     let number = error.raw_os_error().unwrap_or(libc::EINVAL);
     let mut text = format!("{number} ").into_bytes();
     text.extend(program.as_encoded_bytes());
     std::fs::write(failure, text)
+}
+
+/// Variable with options of LeakSanitizer.
+const LEAKS: &str = "LSAN_OPTIONS";
+
+/// Returns the options with which LeakSanitizer, a part of AddressSanitizer, searches for no leaks. The search fails in supervised processes
+/// and ends the program with a failure, because it uses `ptrace` itself.
+fn without_leaks(options: Option<OsString>) -> Option<OsString> {
+    const OFF: &str = "detect_leaks=0";
+    let mut options = options.unwrap_or_default();
+    if options.to_string_lossy().contains("detect_leaks") {
+        return None;
+    }
+    if !options.is_empty() {
+        options.push(":");
+    }
+    options.push(OFF);
+    Some(options)
 }
 
 /// Returns the interpreter of a program or script.

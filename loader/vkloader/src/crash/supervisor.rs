@@ -4,7 +4,8 @@ use super::background::Background;
 use super::capture::{self, Snapshot};
 use super::maps::{History, Maps};
 use super::ptrace::{self, Event};
-use super::{Crash, Environment, FAULTS, Outcome, Unsupervised, executed, start};
+use super::registers::Registers;
+use super::{Crash, Environment, FAULTS, Outcome, Unsupervised, executed, exit, start};
 use crate::signals;
 use executed::{Debuggers, Executed};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, wait, waitpid};
@@ -417,21 +418,42 @@ impl Watch {
         if self.group(thread) == thread.as_raw_nonzero().get() {
             self.note_graphics(thread);
         }
-        let signal = ptrace::end_status(thread).unwrap_or_default() & 0x7F;
-        if !FAULTS.contains(&signal) {
+        let status = ptrace::end_status(thread).unwrap_or_default();
+        let signal = status & 0x7F;
+        let is_failure = signal == 0 && status != 0;
+        if !FAULTS.contains(&signal) && !is_failure || self.crashes.len() >= MOST_CRASHES {
             return;
         }
         let process = self.group(thread);
-        if !self.judged.insert(process) || self.crashes.len() >= MOST_CRASHES {
+        if self.judged.contains(&process) {
             return;
         }
+        let crash = if is_failure {
+            self.exit(thread)
+        } else {
+            self.by_signal(thread, signal)
+        };
+        if crash.is_some() || !is_failure {
+            self.judged.insert(process);
+        }
+        let is_first = process == self.process.as_raw_nonzero().get();
+        self.crashes.extend(crash.map(|crash| Crash { is_first, ..crash }));
+    }
+
+    /// Returns the crash of a thread that a signal ends.
+    fn by_signal(&mut self, thread: Pid, signal: i32) -> Option<Crash> {
         if !self.snapshots.contains_key(&thread.as_raw_nonzero().get()) {
             // Some signals, for example those of seccomp, end the process without a stop.
             self.note_ending(thread, signal);
         }
-        let crash = capture::crash(thread, signal, &self.snapshots, &self.history());
-        let is_first = process == self.process.as_raw_nonzero().get();
-        self.crashes.extend(crash.map(|crash| Crash { is_first, ..crash }));
+        capture::crash(thread, signal, &self.snapshots, &self.history())
+    }
+
+    /// Returns the error because of which a thread ends with a status that means failure.
+    fn exit(&self, thread: Pid) -> Option<Crash> {
+        let signals = self.snapshots.get(&thread.as_raw_nonzero().get());
+        let registers = Registers::of_exiting(&ptrace::registers(thread).ok()?)?;
+        exit::crash(thread, signals.map_or(&[], Vec::as_slice), &registers, &self.history())
     }
 
     /// Records the state of a thread that a signal ended without a stop, unless a state for this signal is already recorded.

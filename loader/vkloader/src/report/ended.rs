@@ -119,19 +119,21 @@ pub(crate) fn leave_out(found: &mut Dropped, library: &str, records: &[&Record])
         value: "~implicit~".into(),
     });
     found.advice = without(library, &switch.variable, &switch.value);
-    lead_away(found, library, records);
+    if let Some(variable) = driver_variable(library, records)
+        && let Some(advice) = lead_away(&found.advice, library, variable)
+    {
+        found.advice = advice;
+        found.variable = Some(variable.into());
+    }
     found.set = Some((switch.variable, switch.value));
 }
 
-/// Adds to the remedy for a driver of no package the variable of the process that leads to the driver.
-fn lead_away(found: &mut Dropped, library: &str, records: &[&Record]) {
+/// Returns the remedy `advice` for a driver with the variable of the process that leads to the driver. Returns `None` if the driver belongs to
+/// a package.
+pub(super) fn lead_away(advice: &str, library: &str, variable: &str) -> Option<String> {
     let update = to_update(library, None);
-    if let Some(variable) = driver_variable(library, records)
-        && let Some(rest) = found.advice.strip_prefix(&update)
-    {
-        found.advice = format!("{update}, or stop using it: unset {variable}{rest}");
-        found.variable = Some(variable.into());
-    }
+    let rest = advice.strip_prefix(&update)?;
+    Some(format!("{update}, or stop using it: unset {variable}{rest}"))
 }
 
 /// Returns the remedy that updates a faulty library, which belongs to the package `owner`.
@@ -146,6 +148,14 @@ fn to_update(library: &str, owner: Option<String>) -> String {
 pub(super) fn without(library: &str, variable: &str, value: &str) -> String {
     let update = to_update(library, installed::owner(library));
     format!("{update}; {UNTIL_THEN}{variable}={} PROGRAM", word(value))
+}
+
+/// Returns the remedy for a library that was built with a sanitizer, whose runtime programs must open first.
+pub(crate) fn with_runtime(runtime: &str) -> String {
+    format!(
+        "Start programs with the runtime of the sanitizer: LD_PRELOAD={} PROGRAM; or build the library without it.",
+        word(runtime)
+    )
 }
 
 /// Beginning of the part of a remedy that starts programs without a faulty library.

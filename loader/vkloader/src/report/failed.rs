@@ -92,13 +92,16 @@ pub(super) fn blame_drivers(
                 names::result(code)
             ),
         );
-        dropped.advice = format!("Update that loader. {}", dropped.advice);
+        dropped.advice = format!("{TO_UPDATE} {}", dropped.advice);
         dropped.names_file = true;
         dropped.rank = codes::LOADER_FAILED.rank();
         is_any = true;
     }
     is_any
 }
+
+/// Remedy for a loader that lists no device if one driver fails.
+pub(crate) const TO_UPDATE: &str = "Update that loader.";
 
 /// Code of findings about drivers that failed to list their devices.
 const FAILED_TO_LIST: &str = "device.enumeration-failed";

@@ -21,7 +21,8 @@ pub(crate) use decided::busiest;
 #[cfg(test)]
 pub(crate) use devices::of_other;
 pub(crate) use ended::is_opening;
-pub(crate) use ended::{UNTIL_THEN, how_ended, leave_out};
+pub(crate) use ended::{UNTIL_THEN, how_ended, leave_out, with_runtime};
+pub(crate) use failed::TO_UPDATE;
 pub(crate) use layers::{WITHOUT as WITHOUT_LAYERS, controlling_in, has_chain, obstructed};
 
 use crate::causes::{Limits, Snap};

@@ -11,6 +11,7 @@ use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
+mod ended;
 mod running;
 
 /// Crashes of drivers and layers. Each row has the part that fails, the location and the kind of failure, and a variable that is set for

@@ -6,24 +6,22 @@
 
 mod parts;
 mod switch;
+mod told;
 
 pub(crate) use switch::{NEWER_ONLY_DRIVERS, ONLY_DRIVERS, Switch};
 pub(super) use switch::{driver_switch, driver_variable, layer_switch};
 
-use super::{Dropped, codes, ended};
+use super::ended;
 use crate::child::{Ending, Finished};
-use crate::crash::{Crash, Frame, Instruction, Unsupervised};
+use crate::crash::{Crash, Exception, Frame, Instruction, Unsupervised, sanitizer};
 use crate::events::Record;
 use crate::names;
-use crate::shell::word;
 use parts::{Owner, Part, Parts};
 use serde::Serialize;
 use std::path::Path;
 
 /// Upper bound on the number of functions of a stack in the JSON report.
 const MOST_FRAMES: usize = 32;
-/// Upper bound on the number of functions of a stack in text.
-const MOST_TOLD: usize = 12;
 
 /// Kind of the culprit, which is the part of a process that caused a crash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -98,6 +96,10 @@ pub(crate) struct Crashed {
     pub(crate) address: Option<String>,
     /// Process that sent the signal; `None` if no process sent it.
     pub(crate) sender: Option<u32>,
+    /// C++ exception with which the process ended itself.
+    pub(crate) exception: Option<Exception>,
+    /// Sanitizer that ended the process because it found an error.
+    pub(crate) sanitizer: Option<&'static str>,
     /// Functions on the stack, innermost first.
     pub(crate) frames: Vec<Function>,
     /// Variable of the loader that disables the culprit, if there is one.
@@ -112,6 +114,12 @@ pub(crate) struct Crashed {
     preloaded: Option<String>,
     #[serde(skip)]
     instruction: Instruction,
+    /// Runtime of a sanitizer that ended the process because it was not opened first.
+    #[serde(skip)]
+    late_runtime: Option<String>,
+    /// Variable of the process that names the manifest of the culprit.
+    #[serde(skip)]
+    variable: Option<String>,
 }
 
 /// Returns the crash that explains the end of a run. A crash of the started process takes precedence over crashes of its descendants.
@@ -187,6 +195,8 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
         address: crash.address.map(hexadecimal),
         instruction: crash.instruction,
         sender: crash.sender,
+        exception: crash.exception.clone(),
+        sanitizer: crash.sanitizer,
         frames: crash
             .frames
             .iter()
@@ -202,10 +212,13 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
     }
     let decides = |owner: &Owner| matches!(owner, Owner::Part(_) | Owner::Program);
     let place = owners.iter().position(decides);
-    let culprit = place.map(|place| &owners[place]).cloned().or_else(|| brought(&owners));
-    let unlisted = of_generated_code(crash, &owners, records, &parts).or_else(|| at_exit(&owners));
-    let culprit = unlisted.or(culprit);
-    match culprit {
+    crashed.late_runtime = late_runtime(crash, &owners, records);
+    let unlisted = match &crashed.late_runtime {
+        Some(_) => being_opened(records, &parts),
+        None => of_generated_code(crash, &owners, records, &parts).or_else(|| at_exit(&owners)),
+    };
+    let listed = || place.map(|place| &owners[place]).cloned();
+    match unlisted.or_else(listed).or_else(|| brought(&owners)) {
         Some(Owner::Part(part)) => crashed.blame(&parts.parts[part], records),
         Some(Owner::Program) => {
             crashed.culprit = Who::Program;
@@ -216,16 +229,31 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
     }
     let inner = place.map_or(&crash.frames[..], |place| &crash.frames[..=place]);
     let mut inner = inner.iter().filter_map(|frame| frame.file.clone());
-    crashed.preloaded = inner.find(|file| crash.preloaded.contains(file));
+    // The runtime of a sanitizer is innermost because it found an error in other code.
+    crashed.preloaded = inner.find(|file| crash.preloaded.contains(file) && sanitizer(file).is_none());
     let callers = place.map_or(&[][..], |place| &owners[place..]);
-    let caller = callers
-        .iter()
-        .find(|owner| decides(owner) && Some(*owner) != callers.first());
-    crashed.called_by = caller.map(|owner| match owner {
+    let mut others = callers.iter().filter(|owner| Some(*owner) != callers.first());
+    crashed.called_by = others.find(|owner| decides(owner)).map(|owner| match owner {
         Owner::Part(part) => parts.parts[*part].name.clone(),
         _ => crash.executable.clone().unwrap_or_default(),
     });
     crashed
+}
+
+/// Returns the owner of the library that was being opened when the process ended.
+fn being_opened(records: &[Record], parts: &Parts) -> Option<Owner> {
+    let own: Vec<&Record> = records.iter().collect();
+    Some(parts.owner(Some(ended::running(&own)?)))
+}
+
+/// Returns the runtime of a sanitizer that ended the process while a library was being opened, because programs must open the runtime first.
+fn late_runtime(crash: &Crash, owners: &[Owner], records: &[Record]) -> Option<String> {
+    let inner = owners.iter().take_while(|owner| **owner != Owner::Loader);
+    let is_of_linker = inner.clone().count() < owners.len() && inner.into_iter().all(|owner| *owner == Owner::Common);
+    let mut files = crash.frames.iter().filter_map(|frame| frame.file.as_deref());
+    let runtime = files.find(|file| sanitizer(file).is_some());
+    let is_late = crash.sanitizer.is_some() && is_of_linker && ended::is_opening(records);
+    runtime.filter(|_| is_late).map(String::from)
 }
 
 /// Returns the driver or layer that is the only one to need the innermost library on the stack, if the C library called this library. The C
@@ -293,7 +321,9 @@ impl Crashed {
                 .as_deref()
                 .and_then(|path| switch::own(Path::new(path), &part.name));
         } else {
-            self.switch = driver_switch(&part.library, &records.iter().collect::<Vec<_>>())
+            let records: Vec<&Record> = records.iter().collect();
+            self.switch = driver_switch(&part.library, &records);
+            self.variable = driver_variable(&part.library, &records).map(String::from);
         }
     }
 
@@ -305,156 +335,6 @@ impl Crashed {
             (self.culprit, self.library) = (Who::Unknown, None);
             self.name.clear();
         }
-    }
-
-    /// Returns the finding about the crash for the report.
-    pub(super) fn finding(&self) -> Dropped {
-        let mut found = codes::PROGRAM_CRASHED.about(match self.name.as_str() {
-            "" => "the program",
-            name => name,
-        });
-        found.reason = self.reason();
-        found.findings = self.findings();
-        if let Some(advice) = self.advice() {
-            found.advice = advice;
-        }
-        found.file = self.library.clone().filter(|library| *library != found.name);
-        found.set = self
-            .switch
-            .as_ref()
-            .map(|switch| (switch.variable.clone(), switch.value.clone()));
-        found
-    }
-
-    /// Returns one sentence with the culprit, the signal and the location of the crash.
-    fn reason(&self) -> String {
-        let signal = names::signal(self.signal);
-        let program = match (&self.executable, self.is_first) {
-            (Some(executable), false) => format!("{executable}, which the program started,"),
-            _ => "the program".into(),
-        };
-        let by = match &self.called_by {
-            Some(caller) if self.culprit != Who::Program => format!(", called by {caller}"),
-            _ => String::new(),
-        };
-        let place = self.place();
-        // A comma or colon follows the program's name in most of the sentences below, so this code removes a comma at the end of the name.
-        let before_sign = program.trim_end_matches(',');
-        match self.culprit {
-            Who::Driver => format!("The driver {} crashed {before_sign}: {signal} {place}{by}.", self.name),
-            Who::Layer => format!("The layer {} crashed {before_sign}: {signal} {place}{by}.", self.name),
-            Who::Program => format!("No driver or layer crashed {before_sign}, but its own code: {signal} {place}."),
-            Who::Outside => format!(
-                "Another process ({}) ended {program} by {signal}.",
-                self.sender.unwrap_or_default()
-            ),
-            Who::Unknown => {
-                format!("A crash ended {before_sign}: {signal} {place}. The culprit is unknown.")
-            }
-        }
-    }
-
-    /// Returns a description of the location of the innermost function.
-    fn place(&self) -> String {
-        let Some(first) = self.frames.first() else {
-            return "at an unknown place".into();
-        };
-        match &first.file {
-            Some(file) if first.is_mapped => format!("in {file} at {}", first.offset),
-            Some(file) => format!("in {file}, which was closed before"),
-            None if first.is_mapped => format!("in code without a file at {}", first.offset),
-            None => format!("at {}, where there is no code", first.offset),
-        }
-    }
-
-    fn findings(&self) -> Vec<String> {
-        let mut findings = Vec::new();
-        if let Some(why) = self.unsupervised {
-            findings.push(format!("the culprit cannot be named: {}", why.words()));
-        }
-        findings.extend(
-            self.preloaded
-                .as_ref()
-                .map(|library| format!("LD_PRELOAD adds {library} to the program, and its code is the innermost")),
-        );
-        if self.is_trap() {
-            findings.push("the instruction there is a trap, with which code ends its process on purpose".into());
-        }
-        findings.extend(
-            self.address
-                .as_ref()
-                .map(|address| format!("the fault is about the address {address}")),
-        );
-        let stack: Vec<String> = self.stack().collect();
-        if stack.len() > 1 {
-            findings.push(format!("on the stack, innermost first: {}", stack.join(", ")));
-        }
-        findings
-    }
-
-    /// Returns the file and address of each of the innermost functions on the stack.
-    pub(crate) fn stack(&self) -> impl Iterator<Item = String> {
-        self.frames.iter().take(MOST_TOLD).map(|frame| match &frame.file {
-            Some(file) => format!("{}+{}", file.rsplit('/').next().unwrap_or(file), frame.offset),
-            None => frame.offset.clone(),
-        })
-    }
-
-    /// Returns `true` if the program itself crashed, and not a library of `LD_PRELOAD`.
-    pub(crate) fn is_of_program(&self) -> bool {
-        self.culprit == Who::Program && self.preloaded.is_none()
-    }
-
-    /// Returns `true` if the program itself ended the process by SIGABRT, for example through a C++ exception.
-    pub(crate) fn is_abort_of_program(&self) -> bool {
-        self.signal == libc::SIGABRT && self.culprit == Who::Program
-    }
-
-    /// Returns `true` if the code ended the process on purpose, with an instruction for this purpose.
-    fn is_trap(&self) -> bool {
-        self.instruction == Instruction::Trap && matches!(self.signal, libc::SIGILL | libc::SIGTRAP)
-    }
-
-    /// Returns the remedy for a signal with one usual cause.
-    fn advice_for_signal(&self) -> Option<&'static str> {
-        match self.signal {
-            libc::SIGSYS => Some(
-                "A filter for system calls (seccomp) of a sandbox ended the process: let it permit the call, as with docker run --security-opt \
-                 seccomp=unconfined, or SystemCallFilter= of systemd.",
-            ),
-            libc::SIGILL | libc::SIGTRAP if self.is_trap() => (self.culprit == Who::Program).then_some(
-                "The program ended itself, most often because one of its checks failed: read its last messages.",
-            ),
-            libc::SIGILL if self.instruction == Instruction::Other => Some(
-                "The code has an instruction that this processor lacks: install a build for this processor, such as the package of the distribution \
-                 in place of one for x86-64-v3.",
-            ),
-            _ => None,
-        }
-    }
-
-    /// Returns the remedy for the signal, followed by the remedy without the culprit; `None` if neither remedy exists.
-    fn advice(&self) -> Option<String> {
-        let without = self.without_culprit();
-        match (self.advice_for_signal(), without) {
-            (Some(first), Some(without)) => Some(format!("{first} If that does not help: {without}")),
-            (first, without) => without.or(first.map(String::from)),
-        }
-    }
-
-    /// Returns the remedy that removes a library from `LD_PRELOAD`, or that disables the culprit with a variable; `None` if neither is
-    /// possible.
-    fn without_culprit(&self) -> Option<String> {
-        if let Some(library) = &self.preloaded {
-            return Some(format!("Take {library} out of LD_PRELOAD, or update it."));
-        }
-        let switch = self.switch.as_ref()?;
-        let library = self.library.as_deref().unwrap_or(&self.name);
-        let own = self.own_switch.as_ref();
-        let own = own.map_or(String::new(), |own| {
-            format!(", or {}={} PROGRAM", own.variable, word(&own.value))
-        });
-        Some(ended::without(library, &switch.variable, &switch.value) + &own)
     }
 }
 

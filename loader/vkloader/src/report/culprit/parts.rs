@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// Beginnings of the names of common libraries. A fault in one of these libraries is attributed to its caller.
-const OF_ALL: [&str; 20] = [
+const OF_ALL: [&str; 22] = [
     "libc.so",
     "libc-2",
     "libc.musl",
@@ -24,6 +24,8 @@ const OF_ALL: [&str; 20] = [
     "ld-",
     "ld.so",
     "libasan",
+    "libhwasan",
+    "libclang_rt",
     "libtsan",
     "libubsan",
     "liblsan",

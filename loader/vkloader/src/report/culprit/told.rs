@@ -1,0 +1,226 @@
+//! Describes a crash: the sentences of the finding, and the remedies.
+
+use super::super::{Dropped, codes, ended};
+use super::{Belongs, Crashed, Function, Who};
+use crate::crash::Instruction;
+use crate::names;
+use crate::shell::word;
+
+/// Upper bound on the number of functions of a stack in text.
+const MOST_TOLD: usize = 12;
+
+/// Remedy for a program whose own C++ exception ended it.
+const OF_EXCEPTION: &str = "The program itself raised this error and did not handle it: look for the message in its documentation, and at the failed calls \
+    below. To see where it is raised: gdb -ex 'catch throw' -ex run --args PROGRAM";
+
+impl Crashed {
+    /// Returns the finding about the crash for the report.
+    pub(in crate::report) fn finding(&self) -> Dropped {
+        let mut found = codes::PROGRAM_CRASHED.about(match self.name.as_str() {
+            "" => "the program",
+            name => name,
+        });
+        found.reason = self.reason();
+        found.findings = self.findings();
+        if let Some(advice) = self.advice() {
+            found.advice = advice;
+        }
+        found.variable.clone_from(&self.variable);
+        found.file = self.library.clone().filter(|library| *library != found.name);
+        found.set = self
+            .switch
+            .as_ref()
+            .map(|switch| (switch.variable.clone(), switch.value.clone()));
+        found
+    }
+
+    /// Returns one sentence with the culprit, the signal and the location of the crash.
+    pub(super) fn reason(&self) -> String {
+        let signal = self.cause();
+        let program = match (&self.executable, self.is_first) {
+            (Some(executable), false) => format!("{executable}, which the program started,"),
+            _ => "the program".into(),
+        };
+        let by = match &self.called_by {
+            Some(caller) if self.culprit != Who::Program => format!(", called by {caller}"),
+            _ => String::new(),
+        };
+        let place = self.place();
+        // A comma or colon follows the program's name in most of the sentences below, so this code removes a comma at the end of the name.
+        let before_sign = program.trim_end_matches(',');
+        match self.culprit {
+            Who::Driver => format!("The driver {} crashed {before_sign}: {signal} {place}{by}.", self.name),
+            Who::Layer => format!("The layer {} crashed {before_sign}: {signal} {place}{by}.", self.name),
+            Who::Program => format!("No driver or layer crashed {before_sign}, but its own code: {signal} {place}."),
+            Who::Outside => format!(
+                "Another process ({}) ended {program} by {signal}.",
+                self.sender.unwrap_or_default()
+            ),
+            Who::Unknown => {
+                format!("A crash ended {before_sign}: {signal} {place}. The culprit is unknown.")
+            }
+        }
+    }
+
+    /// Returns the signal that ended the process, or a description of an end on purpose.
+    fn cause(&self) -> String {
+        match (self.sanitizer, &self.exception) {
+            (Some(sanitizer), _) if self.late_runtime.is_some() => {
+                format!("it was built with {sanitizer}, whose runtime must be the first library of a program")
+            }
+            (Some(sanitizer), _) => format!("{sanitizer} ended the process because of an error"),
+            (None, Some(exception)) if self.is_terminated() => format!("nothing caught the C++ exception {exception}"),
+            (None, Some(exception)) => format!(
+                "{} while it handled the C++ exception {exception}",
+                names::signal(self.signal)
+            ),
+            (None, None) if self.is_terminated() => "nothing caught a C++ exception".into(),
+            (None, None) => names::signal(self.signal),
+        }
+    }
+
+    /// Returns `true` if the library of C++ ended the process by `std::terminate`, most often because nothing caught an exception.
+    fn is_terminated(&self) -> bool {
+        const OF_CPP: [&str; 2] = ["libstdc++", "libc++"];
+        const OF_C: [&str; 4] = ["libc.so", "libc-2", "libc.musl", "libpthread"];
+        let files = self
+            .frames
+            .iter()
+            .map(|frame| frame.file.as_deref().unwrap_or_default());
+        let mut names = files.map(|file| file.rsplit('/').next().unwrap_or(file));
+        let caller = names.find(|name| !OF_C.iter().any(|library| name.starts_with(library)));
+        let is_cpp = caller.is_some_and(|name| OF_CPP.iter().any(|library| name.starts_with(library)));
+        self.signal == libc::SIGABRT && self.sanitizer.is_none() && is_cpp
+    }
+
+    /// Returns a description of the location of the innermost function. If the process ended itself on purpose, returns the location in the
+    /// culprit.
+    fn place(&self) -> String {
+        let is_of_culprit = |function: &&Function| match self.culprit {
+            Who::Driver => function.of == Belongs::Driver,
+            Who::Layer => function.of == Belongs::Layer,
+            _ => function.of == Belongs::Program,
+        };
+        let is_on_purpose = self.sanitizer.is_some() || self.is_terminated();
+        let of_culprit = self.frames.iter().find(is_of_culprit).filter(|_| is_on_purpose);
+        let Some(first) = of_culprit.or(self.frames.first()) else {
+            return "at an unknown place".into();
+        };
+        match &first.file {
+            Some(file) if first.is_mapped => format!("in {file} at {}", first.offset),
+            Some(file) => format!("in {file}, which was closed before"),
+            None if first.is_mapped => format!("in code without a file at {}", first.offset),
+            None => format!("at {}, where there is no code", first.offset),
+        }
+    }
+
+    fn findings(&self) -> Vec<String> {
+        let mut findings = Vec::new();
+        if let Some(why) = self.unsupervised {
+            findings.push(format!("the culprit cannot be named: {}", why.words()));
+        }
+        findings.extend(
+            self.preloaded
+                .as_ref()
+                .map(|library| format!("LD_PRELOAD adds {library} to the program, and its code is the innermost")),
+        );
+        if self.is_trap() {
+            findings.push("the instruction there is a trap, with which code ends its process on purpose".into());
+        }
+        findings.extend(
+            self.address
+                .as_ref()
+                .map(|address| format!("the fault is about the address {address}")),
+        );
+        let stack: Vec<String> = self.stack().collect();
+        if stack.len() > 1 {
+            findings.push(format!("on the stack, innermost first: {}", stack.join(", ")));
+        }
+        findings
+    }
+
+    /// Returns the file and address of each of the innermost functions on the stack.
+    pub(crate) fn stack(&self) -> impl Iterator<Item = String> {
+        self.frames.iter().take(MOST_TOLD).map(|frame| match &frame.file {
+            Some(file) => format!("{}+{}", file.rsplit('/').next().unwrap_or(file), frame.offset),
+            None => frame.offset.clone(),
+        })
+    }
+
+    /// Returns `true` if the program itself crashed, and not a library of `LD_PRELOAD`.
+    pub(crate) fn is_of_program(&self) -> bool {
+        self.culprit == Who::Program && self.preloaded.is_none()
+    }
+
+    /// Returns `true` if the program itself ended the process by SIGABRT, for example through a C++ exception.
+    pub(crate) fn is_abort_of_program(&self) -> bool {
+        self.signal == libc::SIGABRT && self.culprit == Who::Program
+    }
+
+    /// Returns `true` if the code ended the process on purpose, with an instruction for this purpose.
+    fn is_trap(&self) -> bool {
+        self.instruction == Instruction::Trap && matches!(self.signal, libc::SIGILL | libc::SIGTRAP)
+    }
+
+    /// Returns the remedy for an end on purpose, or for a signal with one usual cause.
+    fn advice_for_cause(&self) -> Option<String> {
+        if let Some(runtime) = &self.late_runtime {
+            return Some(ended::with_runtime(runtime));
+        }
+        if let Some(sanitizer) = self.sanitizer {
+            let library = self.library.as_deref().unwrap_or("the code");
+            return Some(format!(
+                "Correct the error in {library}: the report that {sanitizer} printed on standard error names the line of the code."
+            ));
+        }
+        if self.culprit == Who::Program && (self.is_terminated() || self.exception.is_some()) {
+            return Some(OF_EXCEPTION.into());
+        }
+        self.advice_for_signal().map(String::from)
+    }
+
+    /// Returns the remedy for a signal with one usual cause.
+    fn advice_for_signal(&self) -> Option<&'static str> {
+        match self.signal {
+            libc::SIGSYS => Some(
+                "A filter for system calls (seccomp) of a sandbox ended the process: let it permit the call, as with docker run --security-opt \
+                 seccomp=unconfined, or SystemCallFilter= of systemd.",
+            ),
+            libc::SIGILL | libc::SIGTRAP if self.is_trap() => (self.culprit == Who::Program).then_some(
+                "The program ended itself, most often because one of its checks failed: read its last messages.",
+            ),
+            libc::SIGILL if self.instruction == Instruction::Other => Some(
+                "The code has an instruction that this processor lacks: install a build for this processor, such as the package of the distribution \
+                 in place of one for x86-64-v3.",
+            ),
+            _ => None,
+        }
+    }
+
+    /// Returns the remedy for the signal, followed by the remedy without the culprit; `None` if neither remedy exists.
+    pub(super) fn advice(&self) -> Option<String> {
+        let without = self.without_culprit();
+        match (self.advice_for_cause(), without) {
+            (Some(first), Some(without)) => Some(format!("{first} If that does not help: {without}")),
+            (first, without) => without.or(first),
+        }
+    }
+
+    /// Returns the remedy that removes a library from `LD_PRELOAD`, or that disables the culprit with a variable; `None` if neither is
+    /// possible.
+    fn without_culprit(&self) -> Option<String> {
+        if let Some(library) = &self.preloaded {
+            return Some(format!("Take {library} out of LD_PRELOAD, or update it."));
+        }
+        let switch = self.switch.as_ref()?;
+        let library = self.library.as_deref().unwrap_or(&self.name);
+        let own = self.own_switch.as_ref();
+        let own = own.map_or(String::new(), |own| {
+            format!(", or {}={} PROGRAM", own.variable, word(&own.value))
+        });
+        let words = ended::without(library, &switch.variable, &switch.value) + &own;
+        let variable = self.variable.as_deref();
+        let away = variable.and_then(|variable| ended::lead_away(&words, library, variable));
+        Some(away.unwrap_or(words))
+    }
+}
