@@ -48,6 +48,27 @@ impl Identity {
         (self.is_64, self.machine) == (false, elf::EM_386)
     }
 
+    /// Returns `true` if a system may have programs of both identities: 32-bit and 64-bit code of x86, or of Arm.
+    pub fn is_of_family(self, other: Self) -> bool {
+        let family = |machine: u16| match machine {
+            elf::EM_386 | elf::EM_X86_64 => elf::EM_X86_64,
+            elf::EM_ARM | elf::EM_AARCH64 => elf::EM_AARCH64,
+            other => other,
+        };
+        family(self.machine) == family(other.machine)
+    }
+
+    /// Returns the name of the architecture in Debian; `None` for an architecture that is rare.
+    pub fn debian_architecture(self) -> Option<&'static str> {
+        match (self.is_64, self.machine) {
+            (true, elf::EM_X86_64) => Some("amd64"),
+            (false, elf::EM_386) => Some("i386"),
+            (true, elf::EM_AARCH64) => Some("arm64"),
+            (false, elf::EM_ARM) => Some("armhf"),
+            _ => None,
+        }
+    }
+
     /// Returns the identity of the code in a file; `None` if the file is not an ELF file.
     pub fn of(path: &Path) -> Option<Self> {
         let mut start = [0; START_BYTES];

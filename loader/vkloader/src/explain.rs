@@ -13,6 +13,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 use std::process::{Command as Process, ExitCode};
+use std::sync::Once;
 
 /// Options of `vkloader explain`.
 #[derive(Args)]
@@ -37,6 +38,9 @@ pub(crate) struct Explain {
     /// If a driver or layer crashed the program, runs the program once more without it, and reports the result.
     #[arg(long, requires = "program")]
     retry: bool,
+    /// Leaves out further runs, which try remedies and search for causes: reports what the first run shows.
+    #[arg(long, conflicts_with = "retry")]
+    no_try: bool,
     /// A program to run, and its arguments.
     #[arg(last = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
@@ -54,12 +58,15 @@ impl Explain {
             _ => None,
         };
         let mut finished = self.watch(folder.as_ref(), Purpose::Run(None))?;
-        if self.program.is_empty() {
+        let tries_probe = self.program.is_empty() && !self.no_try;
+        if tries_probe {
             finished = self.library.locate_crash(finished)?;
         }
         let (seen, mut report) = self.report(&finished)?;
         if let Some(other) = &mut other {
-            other.try_manifests(&self.library, &finished.records, seen.as_ref())?;
+            if !self.no_try {
+                other.try_manifests(&self.library, &finished.records, seen.as_ref())?;
+            }
             self.add_other(other, &finished, seen.as_ref(), &mut report);
         }
         if self.program.is_empty()
@@ -67,20 +74,25 @@ impl Explain {
         {
             report::other::add_word_size(&mut report, &of_32_bits);
         }
-        let is_watched = !report.is_usable() && causes::worth_watching(&report);
+        let is_watched = !self.no_try && !report.is_usable() && causes::worth_watching(&report);
+        if is_watched && !self.program.is_empty() {
+            tell("runs the program a second time, to record the searches of the dynamic linker");
+        }
         let watch = || self.watch(folder.as_ref(), Purpose::Linker);
         let watched = is_watched.then(watch).transpose()?;
         causes::find(&mut report, &finished, watched.as_ref(), !self.program.is_empty());
         self.check_trace(&mut report, &finished, folder.as_ref(), seen.as_ref())?;
-        if self.program.is_empty() {
+        if tries_probe {
             self.library.name_layer(&mut report)?;
             self.library.try_variables(&mut report)?;
         }
         if let Some(other) = &other {
             remedy::for_loader(&mut report, &finished.records, other);
         }
-        self.library
-            .try_remedy(&mut report, other.as_ref(), !self.program.is_empty())?;
+        if !self.no_try {
+            self.library
+                .try_remedy(&mut report, other.as_ref(), !self.program.is_empty())?;
+        }
         if self.retry {
             self.run_without_culprit(&mut report, folder.as_ref())?;
         }
@@ -179,12 +191,15 @@ impl Explain {
             let seen = Seen::last(&finished.output);
             let mut report = of_probe(&self.library, finished, seen.as_ref())?;
             if let Some(seen) = &seen {
-                Beside::of(&self.library, finished, &report).blame_layers(seen, &mut report)?;
+                let beside = Beside::of(&self.library, finished, &report);
+                if !self.no_try {
+                    beside.blame_layers(seen, &mut report)?;
+                }
             }
             return Ok((seen, report));
         }
         let mut alone = report::build(finished, Received::default());
-        if alone.layers.is_empty() {
+        if alone.layers.is_empty() || self.no_try {
             return Ok((None, alone));
         }
         // The trace does not contain the changes that layers made to the list of devices, so a probe runs with the same layers.
@@ -284,6 +299,17 @@ impl Explain {
     }
 }
 
+/// Prints a line about further runs on standard error.
+fn tell(words: &str) {
+    anstream::eprintln!("vkloader: {words} (--no-try leaves this out)");
+}
+
+/// Prints, once, that this program starts processes to try remedies.
+pub(crate) fn tell_of_tries() {
+    static TOLD: Once = Once::new();
+    TOLD.call_once(|| tell("starts processes of its own, to try remedies"));
+}
+
 /// Purpose of a run of the program.
 #[derive(Clone, Copy)]
 enum Purpose<'a> {
@@ -300,7 +326,7 @@ fn without_trace(report: &Report, why: String) -> io::Error {
         .ended
         .as_ref()
         .map_or(String::new(), |ended| format!(". {ended}"));
-    io::Error::other(why + &ended)
+    io::Error::other(why + &causes::without_vulkan() + &ended)
 }
 
 fn plain(program: &OsString, arguments: &[OsString]) -> Process {

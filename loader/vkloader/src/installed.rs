@@ -56,6 +56,21 @@ pub(crate) fn owner(path: &str) -> Option<String> {
     of_dpkg.or_else(|| others.iter().find_map(|manager| manager.owner(&paths)))
 }
 
+/// Returns the name of the installed package of Debian that contains one of the paths, even if the file was deleted.
+pub(crate) fn owner_in_lists(paths: &[PathBuf]) -> Option<String> {
+    let without_usr = paths.iter().filter_map(|path| path.strip_prefix("/usr").ok());
+    let with_usr = paths.iter().filter_map(|path| path.strip_prefix("/").ok());
+    let with_usr = with_usr.map(|rest| Path::new("/usr").join(rest));
+    let all: Vec<PathBuf> = paths
+        .iter()
+        .cloned()
+        .chain(without_usr.map(|rest| Path::new("/").join(rest)))
+        .chain(with_usr)
+        .collect();
+    let package = listed(Path::new(DPKG_LISTS), &all)??;
+    Some(package.trim_start_matches("package ").into())
+}
+
 /// Returns the paths under which a package manager may list a file, without duplicates.
 fn paths_of(path: &str) -> Vec<PathBuf> {
     // A broken link belongs to a package too, so only its folder is resolved.

@@ -5,6 +5,7 @@ use crate::causes;
 use crate::child::{self, Ending, Finished, Watched};
 use crate::commands::Library;
 use crate::events::{Event, Record};
+use crate::explain::tell_of_tries;
 use crate::names;
 use crate::probe::{self, Seen};
 use crate::untraced;
@@ -122,6 +123,7 @@ enum Alone {
 
 /// Runs the probe with a loader and one manifest.
 fn alone(library: &Library, loader: &Path, manifest: &str) -> io::Result<Alone> {
+    tell_of_tries();
     let mut command = Command::new(crate::itself::path()?);
     command
         .arg(probe::ARGUMENT)

@@ -4,7 +4,7 @@ use crate::beside::leave_out;
 use crate::child;
 use crate::commands::Library;
 use crate::events::{Event, Record};
-use crate::explain::{KEPT, of_probe};
+use crate::explain::{KEPT, of_probe, tell_of_tries};
 use crate::manifests;
 use crate::other::Other;
 use crate::probe::{self, Seen};
@@ -158,6 +158,7 @@ impl Library {
 
     /// Runs the probe with a loader, the variables of the program, and the variables in `sets`.
     fn try_with(&self, loader: &Path, sets: &[Set], own: &Variables) -> io::Result<Tried> {
+        tell_of_tries();
         let mut command = Command::new(crate::itself::path()?);
         command.arg(probe::ARGUMENT).arg(loader);
         own.give_to(&mut command);

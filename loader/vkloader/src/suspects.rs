@@ -4,7 +4,7 @@ use crate::beside::leave_out;
 use crate::child::{self, Ending, Finished, Watched};
 use crate::commands::Library;
 use crate::crash;
-use crate::explain::KEPT;
+use crate::explain::{KEPT, tell_of_tries};
 use crate::probe::{self, Seen};
 use crate::report::{self, Report, WITHOUT_LAYERS};
 use std::io;
@@ -14,13 +14,17 @@ use std::time::Duration;
 const ENOUGH: Duration = Duration::from_secs(10);
 
 impl Library {
-    /// Repeats the probe under a supervisor, if a fault ended the probe and no library was being opened. Returns the second run if it also
+    /// Repeats the probe under a supervisor, if a fault or a failure ended the probe and no library was being opened. Returns the second run if it also
     /// crashed, because only that run contains the location of the crash. Otherwise, returns the first run.
     ///
     /// # Errors
     /// The probe cannot be run.
     pub(crate) fn locate_crash(&self, finished: Finished) -> io::Result<Finished> {
-        let is_fault = matches!(finished.ending, Ending::Signal(signal) if crash::is_fault(signal));
+        let is_fault = match finished.ending {
+            Ending::Signal(signal) => crash::is_fault(signal),
+            Ending::Status(status) => status != 0,
+            Ending::TooLong(_) => false,
+        };
         if !is_fault || report::is_opening(&finished.records) {
             return Ok(finished);
         }
@@ -47,6 +51,7 @@ impl Library {
             Vec::new()
         };
         for layer in &layers {
+            tell_of_tries();
             let mut command = self.probe()?;
             leave_out(&mut command, WITHOUT_LAYERS, layer);
             let finished = child::run(command, self.limit().min(ENOUGH), KEPT)?;

@@ -3,7 +3,7 @@
 use crate::causes;
 use crate::child::{self, Ending, Finished};
 use crate::commands::Library;
-use crate::explain::{KEPT, of_probe};
+use crate::explain::{KEPT, of_probe, tell_of_tries};
 use crate::probe::{self, Seen};
 use crate::report::{Dropped, Report, Verdict, codes, rank};
 use reasons::Code;
@@ -132,6 +132,7 @@ impl Library {
 
     /// Runs the probe with the program's variables, but without those in `names`.
     fn run_without(&self, names: &[String], report: &Report) -> io::Result<(Finished, Report)> {
+        tell_of_tries();
         let mut command = Command::new(crate::itself::path()?);
         command.arg(probe::ARGUMENT).arg(self.path());
         report.variables.give_to(&mut command);
@@ -175,12 +176,33 @@ fn of_variable<'a>(report: &'a mut Report, name: &str) -> impl Iterator<Item = &
 fn decide(report: &mut Report, names: &[String], without: &Report) {
     let words = format!("this was tried without {}: {}", names.join(" and "), without.usable());
     for name in names {
+        let is_first = without.verdict == Verdict::Hardware || !names_broken(report, name);
         for one in of_variable(report, name) {
             let first = if is_setting(one) { rank::SILENT } else { rank::HARDWARE };
-            one.rank = one.rank.min(first - 1);
+            if is_first {
+                one.rank = one.rank.min(first - 1);
+            }
             one.findings.push(words.clone());
         }
     }
+}
+
+/// Adds to the remedy for a broken driver the variable `name` that names the driver. Returns `false` if the variable names no broken driver. A
+/// driver that a user named is meant for a card, so its fault explains more than a software driver that the variable hides.
+fn names_broken(report: &mut Report, name: &str) -> bool {
+    let source = format!("the variable {name}");
+    let is_it = |one: &&mut Dropped| {
+        one.rank == rank::BROKEN && one.subject == "driver" && one.named_by.as_deref() == Some(source.as_str())
+    };
+    let mut is_any = false;
+    for one in report.dropped.iter_mut().filter(is_it) {
+        is_any = true;
+        let unset = format!("unset {name}");
+        if !one.advice.contains(&unset) {
+            one.advice = format!("{}, or: {unset}", one.advice.trim_end_matches('.'));
+        }
+    }
+    is_any
 }
 
 /// Describes two variables that decide and contradict each other: one names drivers, and a filter leaves out all of them. The filter comes

@@ -224,9 +224,10 @@ fn a_driver_that_refuses_and_what_it_looked_for() {
     machine.manifest("refuses", &library, "");
     let explained = machine.explain();
     assert_eq!((explained.code, explained.first()), (1, "driver.no-global-function"));
-    assert_eq!(
-        explained.advice(),
-        "Install the packages that bring libvklt-companion.so.1."
+    let advice = explained.advice();
+    assert!(
+        advice.starts_with("Install the packages that bring libvklt-companion.so.1"),
+        "{advice}"
     );
 }
 

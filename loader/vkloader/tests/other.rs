@@ -295,7 +295,16 @@ fn a_loader_that_fails_where_this_one_works_is_the_cause() {
     assert!(explained.advice().starts_with(&words), "{}", explained.advice());
     let call = differences(&explained, "call");
     assert_eq!(call[0]["name"], "vkCreateInstance", "{call:?}");
-    assert_eq!(explained.found("device.hidden-by-loader")["name"], "card");
+    let hidden = explained.found("device.hidden-by-loader");
+    assert_eq!(hidden["name"], "card");
+    if has_other {
+        let advice = hidden["advice"].as_str().unwrap_or_default();
+        assert!(advice.starts_with(&words), "{advice}");
+        assert!(
+            advice.ends_with("For one program: env -u LD_LIBRARY_PATH PROGRAM"),
+            "{advice}"
+        );
+    }
     fs::remove_file(&file).expect("removed");
     symlink(machine::library(), &file).expect("a link");
     assert_eq!(machine.explain_with(&[]).devices(), ["card"]);

@@ -47,7 +47,7 @@ pub(super) fn explain(dropped: &mut Dropped, own: Identity) {
     let remedy = match (&first.fault.advice, &first.place) {
         (Some(advice), _) => advice.clone(),
         (None, Place::At(path)) => damage::remedy(path, &set.driver, own),
-        (None, Place::Missing(name)) => packages::install(&[name.as_str()]),
+        (None, Place::Missing(name)) => packages::install(&[name.as_str()], own),
     };
     let rest = needed.iter().skip(1).map(|one| one.fault.finding.clone());
     let rest: Vec<String> = rest.chain(aside).collect();

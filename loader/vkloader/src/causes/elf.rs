@@ -100,12 +100,17 @@ fn of_file(dropped: &mut Dropped, path: &Path, own: Identity, about: &About<'_>)
         dropped
             .findings
             .insert(0, format!("{} is for {found}, the program for {own}", path.display()));
-        dropped.advice = format!("Install the package for {own} that brings {}.", file_name(&shown(path)));
+        dropped.advice = for_processor(path, own);
         // For a library that is for another processor with the same word size, the system only reports that it cannot open the library.
         if let Some(code) = Code::of_name(&dropped.code.replace("not-opened", "wrong-architecture")) {
             dropped.code = code.name().into();
             dropped.reason = code.row().meaning.into();
-            dropped.rank = rank::of(Some(code));
+            // Systems with programs of two word sizes have drivers for both, but none has drivers for another kind of processor.
+            dropped.rank = if found.is_of_family(own) {
+                rank::of(Some(code))
+            } else {
+                rank::BROKEN
+            };
         }
         return;
     }
@@ -114,6 +119,19 @@ fn of_file(dropped: &mut Dropped, path: &Path, own: Identity, about: &About<'_>)
     // searches for missing libraries.
     if !refused::explain(dropped, &words, path, (own, about.limits)) && !missing(dropped, path, own) {
         in_words_of_the_linker(dropped, &words, own, about.program);
+    }
+}
+
+/// Returns the remedy for a library that is for another processor or word size than `own`.
+fn for_processor(path: &Path, own: Identity) -> String {
+    let usual = format!("Install the package for {own} that brings {}", file_name(&shown(path)));
+    let package = installed::owner(&shown(path)).filter(|_| Path::new("/usr/bin/apt-get").exists());
+    let name = package
+        .as_deref()
+        .and_then(|package| package.strip_prefix("package ")?.split_once(':'));
+    match (name, own.debian_architecture()) {
+        (Some((name, _)), Some(architecture)) => format!("{usual}: apt-get install {name}:{architecture}"),
+        _ => format!("{usual}."),
     }
 }
 
@@ -237,11 +255,14 @@ pub(super) fn without_library(manifest: &str, library: &str) -> String {
         Some(owner) => {
             format!("Reinstall the {owner}, which {manifest} belongs to, or correct library_path in that file.")
         }
-        None => format!(
-            "Reinstall the package that brings {}, or correct library_path{IF_REMOVED}{}",
-            file_name(library),
-            shell::word(manifest)
-        ),
+        None => {
+            let usual = || {
+                let file = file_name(library);
+                format!("Reinstall the package that brings {file}, or correct library_path")
+            };
+            let first = packages::nvidias(file_name(library)).unwrap_or_else(usual);
+            format!("{}{IF_REMOVED}{}", first.trim_end_matches('.'), shell::word(manifest))
+        }
     }
 }
 
@@ -278,7 +299,7 @@ fn missing(dropped: &mut Dropped, path: &Path, own: Identity) -> bool {
     names.sort_unstable();
     names.dedup();
     if !names.is_empty() {
-        dropped.advice = packages::install(&names);
+        dropped.advice = packages::install(&names, own);
     }
     let aside = names.iter().find_map(|name| elsewhere::aside(name, path, own));
     let aside = aside.or_else(|| elsewhere::other_version(&names, &dropped.advice, own));

@@ -3,7 +3,7 @@
 mod extensions;
 mod link;
 
-use super::{display, words};
+use super::{chosen, display, words};
 use crate::events::{Event, Record};
 use crate::manifests;
 use crate::names;
@@ -50,9 +50,9 @@ pub(super) fn find(report: &mut Report, records: &[&Record], of_program: bool) {
         if let Some(place) = place {
             let mut failed = report.dropped.remove(place);
             compare_versions(&mut failed, report, records);
-            compare_names(&mut failed, report);
             report.dropped.insert(place, failed);
         }
+        chosen::find(report);
         report.dropped.extend(display::missing(report, records));
         report.dropped.extend(failed_call(report, records));
         report.dropped.extend(link::missing(report, records));
@@ -228,44 +228,6 @@ fn compare_versions(found: &mut Dropped, report: &Report, records: &[&Record]) {
                         program."
             .into();
         found.findings.extend(findings);
-    }
-}
-
-/// Variables with a part of the name of the only device that DXVK or vkd3d-proton may use.
-const NAMES: [&str; 2] = ["DXVK_FILTER_DEVICE_NAME", "VKD3D_FILTER_DEVICE_NAME"];
-
-/// Adds to `found`, the finding about the program's failure, a variable with which programs for Windows ignore each device.
-fn compare_names(found: &mut Dropped, report: &Report) {
-    let executable = report.loader.as_ref().and_then(|loader| loader.executable.as_deref());
-    let file = executable.and_then(|path| path.rsplit('/').next());
-    let is_of_windows = file.is_some_and(|file| file.starts_with("wine"));
-    for variable in NAMES {
-        let value = report.variables.get(variable).filter(|value| !value.is_empty());
-        let Some(value) = value.filter(|_| !report.devices.is_empty()) else {
-            continue;
-        };
-        if report.devices.iter().any(|device| device.name.contains(&value)) {
-            continue;
-        }
-        let names: Vec<&str> = report.devices.iter().map(|device| device.name.as_str()).collect();
-        let card = report
-            .devices
-            .iter()
-            .find(|device| device.is_usable && !device.is_software());
-        let first = card.map_or(names[0], |device| device.name.as_str());
-        found.findings.push(format!(
-            "{variable} is {value}, and the devices are: {}",
-            names.join(", ")
-        ));
-        // Only programs for Windows read the variable, and another finding about the program may have a remedy already.
-        if is_of_windows && found.advice == codes::PROGRAM_FAILED.remedy {
-            found.advice = format!(
-                "Programs with DXVK or vkd3d-proton ignore devices without this name. Name a device that exists: {variable}={}, or: unset \
-                 {variable}",
-                word(first)
-            );
-            found.variable = Some(variable.into());
-        }
     }
 }
 

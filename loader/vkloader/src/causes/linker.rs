@@ -1,6 +1,7 @@
 //! Finds missing libraries that a driver tries to open while it runs. The source is the dynamic linker's log of a second run
 //! (`LD_DEBUG=libs,files`).
 
+use super::elf::Identity;
 use super::packages;
 use crate::report::{Dropped, Report};
 use std::collections::BTreeSet;
@@ -29,7 +30,7 @@ pub(super) fn was_opened(dropped: &Dropped) -> bool {
 }
 
 /// Adds the libraries that the driver searched for but did not find.
-pub(super) fn explain(dropped: &mut Dropped, outputs: &[String]) {
+pub(super) fn explain(dropped: &mut Dropped, outputs: &[String], own: Identity) {
     if !was_opened(dropped) {
         return;
     }
@@ -46,7 +47,7 @@ pub(super) fn explain(dropped: &mut Dropped, outputs: &[String]) {
     let finding = format!("it searched for {} without success", missing.join(", "));
     dropped.findings.insert(place, finding);
     if dropped.code != "driver.no-devices" && !dropped.names_file {
-        dropped.advice = packages::install(&missing);
+        dropped.advice = packages::install(&missing, own);
         dropped.names_file = true;
     }
 }

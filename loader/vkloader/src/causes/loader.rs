@@ -1,9 +1,9 @@
-//! Finds manifests of drivers that name a Vulkan loader, and failing loaders of programs that belong to no package. A loader that is opened as
+//! Finds manifests of drivers that name a Vulkan loader, and loaders of programs that belong to no package. A loader that is opened as
 //! a driver searches for drivers again, without an end.
 
 use super::elf::{Identity, without_variable};
 use crate::events::{Event, Record};
-use crate::report::{Dropped, Report, codes};
+use crate::report::{Dropped, Report, TO_UPDATE, codes};
 use crate::{installed, manifests};
 use std::fs;
 use std::path::Path;
@@ -45,35 +45,50 @@ pub(super) fn explain(dropped: &mut Dropped, records: &[&Record]) {
 /// Name under which programs open their loader.
 const OF_PROGRAMS: &str = "libvulkan.so.1";
 
-/// Replaces the remedy for a failing loader of programs that belongs to no package, for example a loader that a user built. Such a loader may
-/// search other folders than the system's.
+/// Replaces the remedies for a loader of programs that belongs to no package, for example a loader that a user built, or an old one of an SDK. If
+/// a folder in `LD_LIBRARY_PATH` has this loader and the system has another one, the folder must leave the variable.
 pub(super) fn of_no_package(report: &mut Report, own: Identity) {
-    let row = codes::LOADER_FAILED;
+    let Some(path) = report.other_loader.as_ref().and_then(|other| other.path.clone()) else {
+        return;
+    };
+    if installed::owner(&path).is_some() {
+        return;
+    }
     let folders = report.variables.get("LD_LIBRARY_PATH").unwrap_or_default();
-    let is_it = |one: &&mut Dropped| one.code == row.name && one.advice == row.remedy;
-    for one in report.dropped.iter_mut().filter(is_it) {
-        if installed::owner(&one.name).is_some() {
-            continue;
-        }
-        let real = fs::canonicalize(&one.name).ok();
-        let leads_to_it = |folder: &&str| {
-            let file = Path::new(folder).join(OF_PROGRAMS);
-            real.is_some() && fs::canonicalize(file).ok() == real
-        };
-        let folder = folders.split([':', ';']).find(leads_to_it);
-        let usual = folder.and_then(|folder| without_variable(&format!("{folder}/{OF_PROGRAMS}"), own));
-        one.advice = match (folder, usual) {
-            (Some(folder), Some(usual)) => format!(
-                "Take {folder} out of LD_LIBRARY_PATH, so that programs get {}; or rebuild {} with the folders of the system.",
-                usual.display(),
-                one.name
+    let away = away(&path, &folders, own);
+    for one in &mut report.dropped {
+        let rebuild = format!("rebuild {path} with the folders of the system");
+        one.advice = match (one.code.as_str(), &away) {
+            (code, Some(away)) if code == codes::LOADER_FAILED.name && one.advice == codes::LOADER_FAILED.remedy => {
+                format!("{away}; or {rebuild}.")
+            }
+            (code, None) if code == codes::LOADER_FAILED.name && one.advice == codes::LOADER_FAILED.remedy => format!(
+                "Update or rebuild {path}, for which no package is known here, or remove it and install the loader of the system."
             ),
-            _ => format!(
-                "Update or rebuild {}, for which no package is known here, or remove it and install the loader of the system.",
-                one.name
-            ),
+            (code, Some(away)) if code == codes::DEVICE_HIDDEN_BY_LOADER.name => format!("{away}."),
+            (code, Some(away)) if code == codes::LOADER_REFUSES_MANIFEST.name => {
+                format!("{away}; or correct the file: {}", one.advice)
+            }
+            (_, Some(away)) if one.advice.starts_with(TO_UPDATE) => one.advice.replace(TO_UPDATE, &format!("{away}.")),
+            _ => continue,
         };
     }
+}
+
+/// Returns the remedy that takes the folder of the loader `path` out of `LD_LIBRARY_PATH`, whose value is `folders`. Returns `None` if the
+/// variable does not lead to the loader, or if the system has no other loader.
+fn away(path: &str, folders: &str, own: Identity) -> Option<String> {
+    let real = fs::canonicalize(path).ok()?;
+    let leads_to_it = |folder: &&str| {
+        let file = Path::new(folder).join(OF_PROGRAMS);
+        fs::canonicalize(file).is_ok_and(|found| found == real)
+    };
+    let folder = folders.split([':', ';']).find(leads_to_it)?;
+    let usual = without_variable(&format!("{folder}/{OF_PROGRAMS}"), own)?;
+    Some(format!(
+        "Take {folder} out of LD_LIBRARY_PATH, so that programs get {}",
+        usual.display()
+    ))
 }
 
 fn is_loader(library: &str) -> bool {

@@ -1,5 +1,6 @@
 //! Finds causes that a loader cannot detect: missing libraries, unreachable hardware, and files that override others without a message.
 
+mod chosen;
 mod companions;
 mod display;
 pub(crate) mod elf;
@@ -13,15 +14,18 @@ mod manifest;
 mod mesa;
 mod multiarch;
 mod origin;
+mod outside;
 mod overriding;
 mod packages;
 mod printed;
 mod snap;
 mod spelling;
 mod symbols;
+mod taken_out;
 mod unsearched;
 pub(crate) mod words;
 
+pub(crate) use chosen::without_vulkan;
 pub(crate) use hardware::for_cards;
 pub(crate) use limits::Limits;
 pub(crate) use linker::worth_watching;
@@ -72,7 +76,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
         }
         companions::explain(dropped, own);
         if let Some(watched) = watched {
-            linker::explain(dropped, &watched.linker);
+            linker::explain(dropped, &watched.linker, own);
         }
     }
     adapt(report, own);
@@ -87,6 +91,8 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     for dropped in &mut report.dropped {
         limits::explain(dropped, &report.limits);
     }
+    taken_out::complete(report);
+    outside::complete(report);
     follow_from_devices(report);
     report.dropped.sort_by_key(|dropped| dropped.rank);
     advise_on_hardware(report);

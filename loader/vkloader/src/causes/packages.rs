@@ -1,7 +1,13 @@
 //! Packages with the libraries that drivers most often lack.
 
+mod manager;
+
+use super::elf::Identity;
+use std::fs;
+use std::path::Path;
+
 /// A library, and its packages: in Debian and Ubuntu, in Fedora, and in Arch.
-const PACKAGES: [(&str, [&str; 3]); 26] = [
+const PACKAGES: [(&str, [&str; 3]); 36] = [
     ("libEGL.so.1", ["libegl1", "libglvnd-egl", "libglvnd"]),
     ("libGLX.so.0", ["libglx0", "libglvnd-glx", "libglvnd"]),
     ("libGLdispatch.so.0", ["libglvnd0", "libglvnd", "libglvnd"]),
@@ -29,6 +35,16 @@ const PACKAGES: [(&str, [&str; 3]); 26] = [
     ("libxcb-shm.so.0", ["libxcb-shm0", "libxcb", "libxcb"]),
     ("libxcb-sync.so.1", ["libxcb-sync1", "libxcb", "libxcb"]),
     ("libxcb-xfixes.so.0", ["libxcb-xfixes0", "libxcb", "libxcb"]),
+    ("libXau.so.6", ["libxau6", "libXau", "libxau"]),
+    ("libXdmcp.so.6", ["libxdmcp6", "libXdmcp", "libxdmcp"]),
+    ("libxcb-glx.so.0", ["libxcb-glx0", "libxcb", "libxcb"]),
+    ("libgbm.so.1", ["libgbm1", "mesa-libgbm", "mesa"]),
+    ("libOpenGL.so.0", ["libopengl0", "libglvnd-opengl", "libglvnd"]),
+    ("libGLESv2.so.2", ["libgles2", "libglvnd-gles", "libglvnd"]),
+    ("libedit.so.2", ["libedit2", "libedit", "libedit"]),
+    ("libtinfo.so.6", ["libtinfo6", "ncurses-libs", "ncurses"]),
+    ("libffi.so.8", ["libffi8", "libffi", "libffi"]),
+    ("libsensors.so.5", ["libsensors5", "lm_sensors-libs", "lm_sensors"]),
     ("libz.so.1", ["zlib1g", "zlib", "zlib"]),
     ("libzstd.so.1", ["libzstd1", "libzstd", "zstd"]),
 ];
@@ -37,8 +53,8 @@ const PACKAGES: [(&str, [&str; 3]); 26] = [
 pub(super) const INSTALL: &str = "Install the packages that bring";
 /// Beginning of the names of libraries whose package names contain the version, for example `libLLVM-15.so.1` and `libLLVM.so.18.1`.
 const LLVM: &str = "libLLVM";
-/// Beginning of the names of NVIDIA's libraries, which must all have the same version.
-const NVIDIA: &str = "libnvidia-";
+/// Beginnings of the names of NVIDIA's libraries, which must all have the same version.
+const NVIDIA: [&str; 3] = ["libnvidia-", "libGLX_nvidia.so", "libEGL_nvidia.so"];
 
 /// Returns the packages that contain a library; `None` if they are unknown.
 fn packages(library: &str) -> Option<[String; 3]> {
@@ -60,38 +76,96 @@ fn packages(library: &str) -> Option<[String; 3]> {
     Some(names.map(String::from))
 }
 
-/// Returns a sentence with the packages that contain the libraries in `libraries`.
-pub(super) fn install(libraries: &[&str]) -> String {
+/// Returns a sentence with the packages that contain the libraries in `libraries`, as a command if the package manager of the system is known.
+pub(super) fn install(libraries: &[&str], own: Identity) -> String {
     let mut advice = format!("{INSTALL} {}", libraries.join(", "));
-    let known: Vec<[String; 3]> = libraries.iter().filter_map(|library| packages(library)).collect();
-    if !known.is_empty() {
-        let of = |system: usize| {
-            let mut names: Vec<&str> = known.iter().map(|packages| packages[system].as_str()).collect();
-            names.dedup();
-            names.join(" ")
-        };
-        advice += &format!(": {} (Debian, Ubuntu), {} (Fedora), {} (Arch)", of(0), of(1), of(2));
+    let manager = manager::Manager::of(Path::new("/"));
+    let of_nvidia = libraries.iter().find(|library| is_nvidias(library));
+    let others: Vec<&str> = libraries
+        .iter()
+        .copied()
+        .filter(|library| !is_nvidias(library))
+        .collect();
+    match manager.and_then(|manager| manager.install(&others, own)) {
+        Some(command) => advice += &format!(": {command}"),
+        None => advice += &in_words(&others),
     }
     advice += ".";
     if libraries.iter().any(|library| library.starts_with(LLVM)) {
         advice += " If no package has this version of LLVM, update the driver, which was built for this version.";
     }
-    if let Some(library) = libraries.iter().find(|library| library.starts_with(NVIDIA)) {
-        let version = library.split_once(".so.").map_or("", |(_, version)| version);
-        advice += &format!(" {}", of_nvidia(version));
+    if let Some(library) = of_nvidia {
+        advice += &format!(" {}", for_nvidia(library, Path::new("/")));
     }
     advice
 }
 
-/// Returns the remedy for NVIDIA's driver without one of its libraries. `version` is the version of the driver; empty if it is unknown.
-fn of_nvidia(version: &str) -> String {
-    let of_version = if version.is_empty() {
-        String::new()
-    } else {
-        format!(" {version}")
+/// Returns the names of the packages that contain the libraries, for common distributions; empty if no package is known.
+fn in_words(libraries: &[&str]) -> String {
+    let known: Vec<[String; 3]> = libraries.iter().filter_map(|library| packages(library)).collect();
+    let of = |system: usize| {
+        let mut names: Vec<&str> = known.iter().map(|packages| packages[system].as_str()).collect();
+        names.dedup();
+        names.join(" ")
     };
+    if known.is_empty() {
+        return String::new();
+    }
+    format!(": {} (Debian, Ubuntu), {} (Fedora), {} (Arch)", of(0), of(1), of(2))
+}
+
+/// Returns `true` for a library of NVIDIA's driver.
+fn is_nvidias(library: &str) -> bool {
+    NVIDIA.iter().any(|beginning| library.starts_with(beginning))
+}
+
+/// Returns the remedy for NVIDIA's driver without its library `library`; `None` for a library of others.
+pub(super) fn nvidias(library: &str) -> Option<String> {
+    is_nvidias(library).then(|| for_nvidia(library, Path::new("/")))
+}
+
+/// Packages of Debian with libraries of NVIDIA's driver, by the beginnings of the names of the libraries.
+const OF_DEBIAN: [(&str, &str); 4] = [
+    ("libEGL_nvidia.so", "libegl-nvidia0"),
+    ("libGLX_nvidia.so", "libglx-nvidia0"),
+    ("libnvidia-glvkspirv.so", "libnvidia-glvkspirv"),
+    ("libnvidia-", "libnvidia-glcore libnvidia-eglcore"),
+];
+
+/// Returns the remedy for NVIDIA's driver without the library `library`, on the system whose root folder is `root`.
+fn for_nvidia(library: &str, root: &Path) -> String {
+    let text = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_default();
+    let module = text("proc/driver/nvidia/version");
+    let is_version = |word: &&str| word.contains('.') && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let of_name = library
+        .split_once(".so.")
+        .map(|(_, version)| version)
+        .filter(is_version);
+    let version = of_name
+        .or_else(|| module.split_whitespace().find(is_version))
+        .unwrap_or_default();
+    let release = text("etc/os-release");
+    let is = |id: &str| release.lines().any(|line| line == format!("ID={id}"));
+    let series = version.split('.').next().filter(|series| !series.is_empty());
+    let command = match (is("debian"), is("ubuntu"), series) {
+        (true, ..) => OF_DEBIAN
+            .iter()
+            .find(|(beginning, _)| library.starts_with(beginning))
+            .map(|(_, package)| format!("apt-get install --reinstall {package}")),
+        (_, true, Some(series)) => Some(format!("apt-get install --reinstall libnvidia-gl-{series}")),
+        _ if is("arch") => Some("pacman -S nvidia-utils".into()),
+        _ if is("fedora") => Some("dnf reinstall xorg-x11-drv-nvidia-libs".into()),
+        _ => None,
+    };
+    of_nvidia(version, command)
+}
+
+/// Returns the remedy for NVIDIA's driver without one of its libraries. `version` is the version of the driver; empty if it is unknown.
+fn of_nvidia(version: &str, command: Option<String>) -> String {
+    let blank = if version.is_empty() { "" } else { " " };
+    let command = command.map_or(String::new(), |command| format!(": {command}"));
     format!(
-        "Reinstall NVIDIA's driver{of_version}: all its libraries must be installed in the same version; in a container: \
+        "Reinstall NVIDIA's driver{blank}{version}{command}; all its libraries must be installed in the same version. In a container: \
          NVIDIA_DRIVER_CAPABILITIES=all."
     )
 }
@@ -103,17 +177,55 @@ mod tests {
     #[test]
     fn known_libraries_come_with_their_packages() {
         assert_eq!(
-            install(&["libEGL.so.1", "libodd.so"]),
-            "Install the packages that bring libEGL.so.1, libodd.so: libegl1 (Debian, Ubuntu), libglvnd-egl (Fedora), libglvnd (Arch)."
+            in_words(&["libEGL.so.1", "libodd.so"]),
+            ": libegl1 (Debian, Ubuntu), libglvnd-egl (Fedora), libglvnd (Arch)"
         );
-        assert_eq!(install(&["libodd.so"]), "Install the packages that bring libodd.so.");
+        assert_eq!(in_words(&["libodd.so"]), "");
         for (library, words) in [
             ("libLLVM-15.so.1", ": libllvm15 (Debian, Ubuntu), llvm15-libs (Fedora)"),
             ("libLLVM.so.18.1", ": libllvm18 (Debian, Ubuntu)"),
-            ("libLLVM.so", "libLLVM.so. If no package has this version"),
-            ("libnvidia-glcore.so.550.54.14", "must be installed in the same version"),
         ] {
-            assert!(install(&[library]).contains(words), "{}", install(&[library]));
+            assert!(in_words(&[library]).contains(words), "{}", in_words(&[library]));
+        }
+        let own = Identity::of_this_process();
+        let advice = install(&["libLLVM.so"], own);
+        assert!(advice.contains("If no package has this version"), "{advice}");
+        let advice = install(&["libnvidia-glcore.so.550.54.14"], own);
+        assert!(advice.contains("must be installed in the same version"), "{advice}");
+    }
+
+    #[test]
+    fn libraries_of_nvidia_come_from_the_package_of_the_series() {
+        let root = tempfile::tempdir().expect("a folder");
+        for folder in ["etc", "proc/driver/nvidia"] {
+            fs::create_dir_all(root.path().join(folder)).expect("folders");
+        }
+        let write = |path: &str, text: &str| fs::write(root.path().join(path), text).expect("a file");
+        write(
+            "proc/driver/nvidia/version",
+            "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu",
+        );
+        for (id, library, command) in [
+            (
+                "ubuntu",
+                "libEGL_nvidia.so.0",
+                "apt-get install --reinstall libnvidia-gl-550",
+            ),
+            (
+                "ubuntu",
+                "libnvidia-glcore.so.535.1",
+                "apt-get install --reinstall libnvidia-gl-535",
+            ),
+            (
+                "debian",
+                "libEGL_nvidia.so.0",
+                "apt-get install --reinstall libegl-nvidia0",
+            ),
+            ("arch", "libGLX_nvidia.so.0", "pacman -S nvidia-utils"),
+        ] {
+            write("etc/os-release", &format!("NAME=x\nID={id}\n"));
+            let advice = for_nvidia(library, root.path());
+            assert!(advice.contains(&format!(": {command}; all")), "{advice}");
         }
     }
 }

@@ -3,8 +3,7 @@
 use super::elf::damage::{self, Fault};
 use super::elf::{self, Closure, Identity};
 use super::packages;
-use crate::report::{Dropped, PRINTED, codes, rank};
-use crate::shell::word;
+use crate::report::{Dropped, PRINTED, codes, rank, with_runtime};
 use rustix::fs::{Access, access};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -88,11 +87,8 @@ fn sanitizer(dropped: &mut Dropped, own: Identity) {
     let rest = rest.map_or(String::new(), |variable| {
         format!("; or stop using it: unset {variable}")
     });
-    dropped.advice = format!(
-        "Start programs with the runtime of AddressSanitizer, which the library was built with: LD_PRELOAD={} PROGRAM; or build the library without \
-         it{rest}",
-        word(&runtime.display().to_string())
-    );
+    let advice = with_runtime(&runtime.display().to_string());
+    dropped.advice = format!("{}{rest}", advice.trim_end_matches('.'));
     dropped.set = None;
 }
 
@@ -141,7 +137,7 @@ fn is_library(word: &str) -> bool {
 /// Returns the finding and the remedy for a library that a driver could not open.
 fn of_library(name: &str, driver: &Path, own: Identity) -> Option<(String, Option<String>)> {
     let missing = || {
-        let advice = packages::install(&[file_name(name)]);
+        let advice = packages::install(&[file_name(name)], own);
         Some((format!("it could not open {name}, which is missing"), Some(advice)))
     };
     let Some(path) = find(name, driver, own) else {
@@ -158,7 +154,7 @@ fn of_library(name: &str, driver: &Path, own: Identity) -> Option<(String, Optio
             "it could not open {name}: {needed} is missing, which {} needs",
             by.display()
         ),
-        Some(packages::install(&[needed.as_str()])),
+        Some(packages::install(&[needed.as_str()], own)),
     ))
 }
 

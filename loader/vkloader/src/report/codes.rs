@@ -78,6 +78,9 @@ rows! {
     VARIABLE_NO_MATCH = "variable.no-match", "variable", rank::SILENT + 2,
         "A word in a variable matches nothing, so it has no effect.",
         "Correct the word, or unset the variable.";
+    VARIABLE_OF_PROGRAM = "variable.of-program", "variable", rank::FIRST,
+        "A variable that the program itself reads leaves out each graphics card.",
+        "Choose a device that exists, or unset the variable.";
     LAYER_OLDER = "layer.older", "layer", rank::ASIDE,
         "The layer is for an older version of the API than the program asks for.",
         "Update the layer, or start the program without it.";

@@ -4,7 +4,8 @@ use super::{Dropped, Report, Verdict, codes, rank};
 use crate::causes::ORIGIN_FILE;
 
 /// Codes of findings about a program that did not end normally. Each code has the beginning of a verdict.
-const ENDINGS: [(&codes::Row, &str); 12] = [
+const ENDINGS: [(&codes::Row, &str); 13] = [
+    (codes::VARIABLE_OF_PROGRAM, "The program uses no graphics card"),
     (codes::PROGRAM_WORD_SIZE, "The program does not run with this library"),
     (codes::PROGRAM_CRASHED, "The program crashed"),
     (codes::PROGRAM_HUNG, "The program did not end in time"),
@@ -22,12 +23,12 @@ const ENDINGS: [(&codes::Row, &str); 12] = [
 /// Upper bound on the number of facts of the first cause at the head of a report.
 const MOST_FACTS: usize = 3;
 /// Beginnings of facts that the head of a report omits, because other facts explain more.
-const LONG: [&str; 3] = ["the log says: ", "the system says: ", "searched "];
+const LONG: [&str; 4] = ["the log says: ", "the system says: ", "searched ", "on the stack, "];
 /// Beginnings of the names of findings without a subject of their own, such as `the program` or `all drivers`.
 const VAGUE: [&str; 4] = ["the ", "no ", "all ", "this "];
 
 /// Number of rows at the beginning of [`ENDINGS`] that explain more than an unusable graphics card.
-const BEFORE_HARDWARE: usize = 8;
+const BEFORE_HARDWARE: usize = 9;
 
 impl Dropped {
     /// Returns `true` if the finding may explain why no graphics card is usable although a software driver works.

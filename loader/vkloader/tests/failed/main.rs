@@ -126,13 +126,54 @@ fn a_name_that_no_device_has_explains_a_program_that_finds_none() {
     for (program, value, is_named) in [(wine, "RTX", true), (&program, "RTX", true), (wine, "on", false)] {
         machine.variable("DXVK_FILTER_DEVICE_NAME", value);
         let explained = of_program(&machine, program, &["device"]);
-        let found = explained.found("program.failed").to_string();
-        assert_eq!(found.contains("DXVK_FILTER_DEVICE_NAME is RTX"), is_named, "{found}");
+        let shown = format!("{:#}", explained.report["dropped"]);
+        assert_eq!(shown.contains("DXVK_FILTER_DEVICE_NAME is RTX"), is_named, "{shown}");
         // Only programs for Windows read the variable.
-        let has_remedy = found.contains("DXVK_FILTER_DEVICE_NAME=one");
-        assert_eq!(has_remedy, is_named && program == wine, "{found}");
+        let is_first = explained.first() == "variable.of-program";
+        assert_eq!(is_first, is_named && program == wine, "{shown}");
+        assert_eq!(
+            is_first,
+            explained
+                .advice()
+                .contains("DXVK_FILTER_DEVICE_NAME=one PROGRAM, or: unset"),
+            "{shown}"
+        );
         machine.unset("DXVK_FILTER_DEVICE_NAME");
     }
+}
+
+/// A program reads a variable with which it chooses its device by number.
+#[test]
+fn a_variable_that_the_program_itself_reads_is_named() {
+    let mut machine = Machine::new();
+    machine.driver("good", "device one");
+    let program = with_library(&machine, "libother.so.1");
+    change(
+        &machine,
+        "libother.so.1",
+        "if (n > 3)",
+        "if (getenv(\"GGML_VK_VISIBLE_DEVICES\")) abort(); if (n > 3)",
+    );
+    machine.variable("GGML_VK_VISIBLE_DEVICES", "3");
+    let explained = of_program(&machine, &program, &["device"]);
+    assert_eq!(
+        explained.first(),
+        "variable.of-program",
+        "{:#}",
+        explained.report["dropped"]
+    );
+    assert!(
+        explained.advice().contains("GGML_VK_VISIBLE_DEVICES=0 PROGRAM"),
+        "{}",
+        explained.advice()
+    );
+    machine.unset("GGML_VK_VISIBLE_DEVICES");
+    let explained = of_program(&machine, &program, &["device"]);
+    assert!(
+        !explained.codes().contains(&"variable.of-program"),
+        "{:?}",
+        explained.codes()
+    );
 }
 
 #[test]

@@ -219,7 +219,9 @@ fn a_library_of_another_system_in_a_folder_of_a_variable_is_named() {
     machine.variable("LD_LIBRARY_PATH", folder.clone());
     let explained = machine.explain();
     assert_eq!(explained.first(), "driver.not-opened");
-    let wanted = format!("Take {folder} out of LD_LIBRARY_PATH: its libvkltneeded.so is for another system.");
+    let wanted = format!(
+        "Take {folder} out of LD_LIBRARY_PATH: its libvkltneeded.so is for another system. For one program: env -u LD_LIBRARY_PATH PROGRAM"
+    );
     assert_eq!(explained.advice(), wanted);
 }
 

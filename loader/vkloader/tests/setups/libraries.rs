@@ -22,7 +22,7 @@ fn reinstall(machine: &mut Machine) {
 }
 
 /// Compiles a C source to a library in the folder `libraries`.
-fn compile(machine: &Machine, name: &str, text: &str, needs: &[&str]) {
+pub(super) fn compile(machine: &Machine, name: &str, text: &str, needs: &[&str]) {
     let folder = machine.path("libraries");
     let source = machine.file(&format!("{name}.c"), text);
     let mut command = Command::new("cc");

@@ -18,6 +18,21 @@ pub(super) const ROWS: &[Row] = &[
     .about("this was tried without VK_DRIVER_FILES: 1 device can be used.")
     .remedy("unset VK_DRIVER_FILES", |machine| machine.unset("VK_DRIVER_FILES")),
     Row::new(
+        "a variable names a library that is no driver, and software works without it",
+        |machine| {
+            machine.driver("good", "device one\ndevice.type 4");
+            super::libraries::compile(machine, "plain", "int plain;\n", &[]);
+            fs::create_dir(machine.path("own")).expect("a folder");
+            let manifest = machine.manifest("plain", &machine.path("libraries/libplain.so"), "");
+            let own = machine.path("own/plain.json");
+            fs::rename(manifest, &own).expect("moved");
+            machine.variable("VK_DRIVER_FILES", own.to_str().expect("plain"));
+        },
+        "driver.no-entry-point",
+    )
+    .about("libplain.so")
+    .remedy("unset VK_DRIVER_FILES", |machine| machine.unset("VK_DRIVER_FILES")),
+    Row::new(
         "two variables hide the driver, each of them alone too",
         |machine| {
             good(machine);

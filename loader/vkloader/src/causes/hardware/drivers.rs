@@ -158,10 +158,10 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Option
         None => Dropped {
             findings: vec![format!("the libraries that can use it: {}", libraries.join(", "))],
             advice: to_install(kernel_driver, &libraries, machine, report),
-            rank: if has_driver(report)
+            rank: if has_driver(report) && of_other_size(&libraries, report) != Some(rank::BROKEN)
                 || kernel_driver.starts_with("nvidia")
                     && gets_libraries(report)
-                    && !is_of_other_size(&libraries, report)
+                    && of_other_size(&libraries, report).is_none()
             {
                 rank::HARDWARE
             } else {
@@ -398,14 +398,15 @@ fn names_in(report: &Report) -> impl Iterator<Item = &str> {
     opened.chain(dropped.flatten()).chain(kept)
 }
 
-/// Returns `true` if the program found one of the drivers in `libraries` only for another word size.
-fn is_of_other_size(libraries: &[&str], report: &Report) -> bool {
+/// Returns the rank of the finding that the program found one of the drivers in `libraries` for another word size or processor.
+fn of_other_size(libraries: &[&str], report: &Report) -> Option<u8> {
     let is_it = |one: &Dropped| {
         let names = [Some(one.name.as_str()), one.file.as_deref()];
         let mut drivers = names.into_iter().flatten().filter_map(known);
         multiarch::CODES.contains(&one.code.as_str()) && drivers.any(|driver| libraries.contains(&driver))
     };
-    report.dropped.iter().any(is_it)
+    let mut found = report.dropped.iter().filter(|one| is_it(one));
+    found.next().map(|one| one.rank)
 }
 
 /// Returns `true` for a finding about a driver for the program's word size.

@@ -306,6 +306,19 @@ impl Machine {
         !mounts.is_empty() && !places.any(|place| place == "/")
     }
 
+    /// Returns the folders of the kernel that are not mounted, among `/proc`, `/sys` and `/dev`.
+    pub(super) fn unmounted(&self) -> Vec<&'static str> {
+        let device = |path: &Path| fs::metadata(path).ok().map(|state| state.dev());
+        let is_plain = device(&self.path("dev")).is_none_or(|own| Some(own) == device(&self.root));
+        let known = [
+            ("/proc", !self.has("proc/self") && !self.has("proc/cpuinfo")),
+            ("/sys", !self.has("sys/bus") && !self.has("sys/class")),
+            ("/dev", is_plain && !self.has("dev/dri")),
+        ];
+        let missing = known.into_iter().filter(|(_, is_missing)| *is_missing);
+        missing.map(|(folder, _)| folder).collect()
+    }
+
     fn is_virtual(&self) -> bool {
         let text = fs::read_to_string(self.path("proc/cpuinfo")).unwrap_or_default();
         let flags = text

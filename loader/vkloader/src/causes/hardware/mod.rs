@@ -42,9 +42,13 @@ const NVIDIA_NODES_IN: [(&str, &str); 3] = [
 /// Remedy for missing device nodes of NVIDIA's driver in all other environments.
 const NVIDIA_NODES: &str = "In a container, make the card available: docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=all IMAGE, or podman run \
     --device nvidia.com/gpu=all IMAGE; elsewhere, install NVIDIA's libraries with nvidia-modprobe, which makes the nodes.";
-/// Remedy for WSL in which the graphics card of Windows is missing.
-const NO_WINDOWS: &str = "In Windows: wsl --update, then wsl --shutdown. WSL 1 has no graphics: wsl --set-version DISTRIBUTION 2. In a container, \
-    make the card available: docker run --device /dev/dxg -v /usr/lib/wsl:/usr/lib/wsl IMAGE.";
+/// Remedies for WSL in which the graphics card of Windows is missing: for WSL 1, for a container in WSL, and for WSL 2 itself.
+const FROM_WSL_1: &str =
+    "WSL 1 has no graphics, so change the distribution to WSL 2, in Windows: wsl --set-version DISTRIBUTION 2";
+const IN_WSL_CONTAINER: &str = "Make the card available to the container: docker run --device /dev/dxg -v /usr/lib/wsl:/usr/lib/wsl -e \
+    LD_LIBRARY_PATH=/usr/lib/wsl/lib IMAGE. If the node is missing in WSL too, in Windows: wsl --update, then wsl --shutdown.";
+const FROM_WSL_2: &str = "In Windows: wsl --update, then wsl --shutdown. If that does not help, remove gpuSupport=false from the file .wslconfig in the \
+    home folder of the Windows user, and update the driver of the card in Windows.";
 /// Variable that selects NVIDIA's cards in a container; [`NO_CARD`] lists the values that select no card.
 const VISIBLE: &str = "NVIDIA_VISIBLE_DEVICES";
 const NO_CARD: [&str; 2] = ["none", "void"];
@@ -140,20 +144,66 @@ fn obstacles(machine: &Machine, report: &Report, wanted: Option<&str>, is_replac
     found
 }
 
-/// Returns a finding for a system without the kernel's list of devices.
+/// Commands that mount the folders of the kernel in a changed root folder.
+const MOUNTS: [(&str, &str); 3] = [
+    ("/proc", "mount -t proc proc /proc"),
+    ("/sys", "mount -t sysfs sysfs /sys"),
+    ("/dev", "mount -t devtmpfs devtmpfs /dev"),
+];
+
+/// Returns a finding for a system without the kernel's list of devices. A changed root folder most often lacks other folders too.
 fn no_list(machine: &Machine) -> Option<Dropped> {
-    (!machine.has("sys/bus") && !machine.has("sys/class")).then(|| codes::HARDWARE_NO_SYS.about("/sys"))
+    let missing = machine.unmounted();
+    let found = missing
+        .contains(&"/sys")
+        .then(|| codes::HARDWARE_NO_SYS.about("/sys"))?;
+    if !missing.contains(&"/proc") && !machine.is_changed_root() {
+        return Some(found);
+    }
+    let commands = MOUNTS.iter().filter(|(folder, _)| missing.contains(folder));
+    let commands: Vec<&str> = commands.map(|(_, command)| *command).collect();
+    let folders: Vec<&str> = missing.iter().map(|folder| folder.trim_start_matches('/')).collect();
+    Some(Dropped {
+        reason: format!(
+            "The root folder was changed (chroot), and the folders of the kernel are not mounted in it: {}.",
+            missing.join(", ")
+        ),
+        advice: format!(
+            "Mount them in the chroot, as the superuser: {}; or from outside, where ROOT is its folder: for f in {}; do mount --rbind /$f \
+             ROOT/$f; done",
+            commands.join(" && "),
+            folders.join(" ")
+        ),
+        ..found
+    })
 }
 
 /// Returns a finding for WSL in which the graphics card of Windows is missing.
 fn no_windows(machine: &Machine, report: &Report) -> Option<Dropped> {
     let is_wsl = report.surroundings.iter().any(|word| word == "wsl");
-    (is_wsl && !machine.has(WINDOWS_NODE)).then(|| Dropped {
+    without_windows(WINDOWS_NODE.into(), machine, report).filter(|_| is_wsl)
+}
+
+/// Returns a finding about `name` if the node of the graphics card of Windows is missing.
+fn without_windows(name: String, machine: &Machine, report: &Report) -> Option<Dropped> {
+    (!machine.has(WINDOWS_NODE)).then(|| Dropped {
         reason: "WSL provides no graphics card of Windows here.".into(),
         findings: vec![format!("{WINDOWS_NODE} is not there")],
-        advice: NO_WINDOWS.into(),
-        ..codes::HARDWARE_NO_NODE.about(WINDOWS_NODE)
+        advice: to_get_windows(machine, report),
+        ..codes::HARDWARE_NO_NODE.about(name)
     })
+}
+
+/// Returns the remedy for WSL in which the graphics card of Windows is missing. The kernel of WSL 1 has the name `Microsoft` alone.
+fn to_get_windows(machine: &Machine, report: &Report) -> String {
+    let kernel = machine.text("proc/sys/kernel/osrelease");
+    let is_first = kernel.ends_with("-Microsoft") && !kernel.to_lowercase().contains("wsl2");
+    let distribution = report.variables.get("WSL_DISTRO_NAME");
+    match (drivers::gets_libraries(report), is_first) {
+        (true, _) => IN_WSL_CONTAINER.into(),
+        (false, true) => FROM_WSL_1.replace("DISTRIBUTION", distribution.as_deref().unwrap_or("DISTRIBUTION")),
+        (false, false) => FROM_WSL_2.into(),
+    }
 }
 
 /// Returns a finding if NVIDIA's libraries and NVIDIA's kernel module have different versions.
@@ -193,7 +243,9 @@ fn capabilities(machine: &Machine, value: Option<&str>) -> Option<Dropped> {
 /// Returns `true` if a driver was opened but returned no functions or devices, because its device nodes are missing or closed.
 fn lacks_node(dropped: &Dropped, machine: &Machine, closed: &[PathBuf]) -> bool {
     let row = catalogue::hardware::of(dropped.name.as_bytes());
-    let has_failed = linker::was_opened(dropped) || dropped.code == "device.enumeration-failed";
+    // No node explains a library without the functions of a driver.
+    let is_driver = dropped.code != "driver.no-entry-point";
+    let has_failed = linker::was_opened(dropped) && is_driver || dropped.code == "device.enumeration-failed";
     let row = row.filter(|_| has_failed);
     row.is_some_and(|row| {
         let is_nvidias = row.on_demand_vendor == 0x10DE && !machine.has_node_of_nvidia();
@@ -234,6 +286,9 @@ fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
     if card.node.is_none() && card.vendor != NVIDIA {
         return Some(codes::HARDWARE_DISPLAY_ONLY.about(card.to_string()));
     }
+    if driver == WINDOWS_DRIVER {
+        return without_windows(card.to_string(), machine, report);
+    }
     let row = codes::HARDWARE_NO_NODE;
     let sandbox = in_sandbox(report);
     let is_nvidias = card.vendor == NVIDIA && driver == "nvidia";
@@ -246,7 +301,6 @@ fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
         });
     }
     let (node, advice) = match (card.vendor == NVIDIA && driver == "nvidia", sandbox) {
-        _ if driver == WINDOWS_DRIVER => (WINDOWS_NODE, NO_WINDOWS),
         (true, Some(("flatpak" | "snap", advice))) => ("/dev/nvidiactl", advice),
         (true, Some((word, _))) => ("/dev/nvidiactl", nvidia_nodes(word)),
         (true, None) => ("/dev/nvidiactl", NVIDIA_NODES),

@@ -118,7 +118,7 @@ fn the_libraries_of_a_sandbox_come_from_its_runtime() {
         let mut failed = report();
         failed.dropped.push(Dropped {
             code: "driver.not-opened".into(),
-            advice: crate::causes::packages::install(&["libz.so.1"]),
+            advice: crate::causes::packages::install(&["libz.so.1"], crate::causes::elf::Identity::of_this_process()),
             ..codes::DRIVER_NONE_HAS_DEVICE.about("libvulkan_radeon.so")
         });
         let system = card("0x1002", "0x744c", "amdgpu");

@@ -187,6 +187,52 @@ fn a_second_card_that_nothing_uses_comes_last_with_its_reason() {
 }
 
 #[test]
+fn a_changed_root_folder_comes_with_the_commands_that_mount_what_is_missing() {
+    let system = System::without_sys();
+    let found = system.found(report()).dropped.remove(0);
+    assert_eq!(found.code, "hardware.no-sys");
+    assert!(found.reason.contains("(chroot)"), "{}", found.reason);
+    let commands = "mount -t proc proc /proc && mount -t sysfs sysfs /sys && mount -t devtmpfs devtmpfs /dev;";
+    assert!(found.advice.contains(commands), "{}", found.advice);
+    system.file("proc/self/status", "").file("dev/dri/renderD128", "");
+    let found = system.found(report()).dropped.remove(0);
+    assert_eq!(
+        (found.code.as_str(), found.advice.as_str()),
+        ("hardware.no-sys", codes::HARDWARE_NO_SYS.remedy)
+    );
+}
+
+#[test]
+fn the_first_version_of_wsl_and_a_container_in_wsl_have_remedies_of_their_own() {
+    for (kernel, file, words) in [
+        (
+            "4.4.0-19041-Microsoft",
+            "etc/hostname",
+            "wsl --set-version DISTRIBUTION 2",
+        ),
+        (
+            "5.15.90-microsoft-standard-WSL2",
+            "etc/hostname",
+            "In Windows: wsl --update",
+        ),
+        (
+            "5.15.90-microsoft-standard-WSL2",
+            ".dockerenv",
+            "docker run --device /dev/dxg",
+        ),
+    ] {
+        let system = System::new();
+        system.file("proc/sys/kernel/osrelease", kernel).file(file, "");
+        let found = system.found(report()).dropped;
+        let found = found
+            .iter()
+            .find(|one| one.code == "hardware.no-node")
+            .expect("a finding");
+        assert!(found.advice.contains(words), "{kernel} {file}: {}", found.advice);
+    }
+}
+
+#[test]
 fn the_card_of_windows_that_wsl_does_not_show_comes_first() {
     let system = System::new();
     system.file("proc/sys/kernel/osrelease", "5.15.90-microsoft-standard-WSL2");
@@ -279,7 +325,8 @@ fn a_node_that_is_not_handed_in_comes_with_the_words_of_the_sandbox() {
         ),
         (".dockerenv", "i915", "0x8086", "docker run --device /dev/dri"),
         (".dockerenv", "nvidia", "0x10de", "docker run --gpus all"),
-        ("dev/null", "dxgkrnl", "0x1414", "docker run --device /dev/dxg"),
+        (".dockerenv", "dxgkrnl", "0x1414", "docker run --device /dev/dxg"),
+        ("dev/null", "dxgkrnl", "0x1414", "wsl --update"),
         ("dev/null", "amdgpu", "0x1002", "look in dmesg"),
     ] {
         let system = System::new();

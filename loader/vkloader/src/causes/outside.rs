@@ -1,0 +1,133 @@
+//! Adapts remedies to files that cannot be changed where the program runs: files that a container gets from outside, and files in file systems that
+//! are mounted read-only.
+
+use super::elf::IF_REMOVED;
+use crate::report::{Dropped, Report, rank};
+use crate::shell::word;
+use rustix::fs::StatVfsMountFlags;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Beginnings of commands and sentences in remedies that change a file.
+const CHANGES: [&str; 7] = [
+    "rm ",
+    "mv ",
+    "chmod ",
+    "ldconfig",
+    "einstall",
+    "Correct library_path",
+    "apt-get install --reinstall",
+];
+/// Environments in which folders of the host may be mounted.
+const CONTAINERS: [&str; 4] = ["docker", "podman", "container", "apptainer"];
+
+/// Names the mount in remedies that change a file that comes from outside.
+pub(super) fn complete(report: &mut Report) {
+    let mut words = report.surroundings.iter();
+    let is_inside = words.any(|word| CONTAINERS.contains(&word.as_str()));
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    for dropped in report.dropped.iter_mut().filter(|one| one.rank < rank::ASIDE) {
+        if !CHANGES.iter().any(|words| dropped.advice.contains(words)) {
+            continue;
+        }
+        let names = [Some(dropped.name.clone()), dropped.file.clone()];
+        let place = names.into_iter().flatten().find_map(|name| Place::of(&name, &mounts));
+        if let Some(place) = place.filter(|place| place.is_read_only || is_inside && place.mount != Path::new("/")) {
+            place.adapt(dropped, is_inside);
+        }
+    }
+}
+
+/// The mount that contains a file.
+#[derive(Debug, PartialEq, Eq)]
+struct Place {
+    path: PathBuf,
+    mount: PathBuf,
+    is_read_only: bool,
+}
+
+impl Place {
+    /// Returns the mount of the file `name`, according to the text of `/proc/self/mountinfo`. Returns `None` for a name without a path, and for a
+    /// file that does not exist.
+    fn of(name: &str, mounts: &str) -> Option<Self> {
+        let path = fs::canonicalize(Some(name).filter(|name| name.starts_with('/'))?).ok()?;
+        let places = mounts.lines().filter_map(|line| line.split(' ').nth(4)).map(unescaped);
+        let holding = places.filter(|place| path.starts_with(place));
+        let mount = holding.max_by_key(|place| place.components().count())?;
+        let flags = rustix::fs::statvfs(&path).ok()?.f_flag;
+        Some(Self {
+            path,
+            mount,
+            is_read_only: flags.contains(StatVfsMountFlags::RDONLY),
+        })
+    }
+
+    /// Replaces the remedy of a finding, because the file cannot be changed here.
+    fn adapt(&self, dropped: &mut Dropped, is_inside: bool) {
+        let (path, mount) = (self.path.display(), self.mount.display());
+        let (how, where_to) = match (self.is_read_only, is_inside) {
+            (true, true) => (
+                "read-only from outside of the container",
+                "on the host, or mount another file there",
+            ),
+            (false, true) => (
+                "from outside of the container",
+                "on the host, or mount another file there",
+            ),
+            (_, false) => ("read-only", "where it comes from"),
+        };
+        dropped
+            .findings
+            .push(format!("{path} is in {mount}, which is mounted {how}"));
+        let manifest = [Some(dropped.name.as_str()), dropped.file.as_deref()];
+        let manifest = manifest.into_iter().flatten().find(|name| name.ends_with(".json"));
+        let is_driver = dropped.subject.starts_with("driver");
+        let file = manifest.filter(|_| is_driver).and_then(|path| path.rsplit('/').next());
+        let leave_out = file.map_or(String::new(), |file| {
+            format!("; to ignore it here: VK_LOADER_DRIVERS_DISABLE={} PROGRAM", word(file))
+        });
+        let advice = dropped.advice.split(IF_REMOVED).next().unwrap_or_default();
+        dropped.advice = format!(
+            "{mount} is mounted {how}, so make the change {where_to}: {}{leave_out}",
+            advice.trim_end_matches('.')
+        );
+    }
+}
+
+/// Returns the path in a field of the list of mounts, which has octal numbers in place of blanks.
+fn unescaped(field: &str) -> PathBuf {
+    field.replace("\\040", " ").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::codes;
+
+    #[test]
+    fn a_file_of_a_mount_is_changed_outside() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = fs::canonicalize(folder.path()).expect("a path");
+        let manifest = root.join("card.json");
+        fs::write(&manifest, "{}").expect("a file");
+        let mounts = format!(
+            "1 0 0:1 / / rw - ext4 a rw\n2 1 0:2 / {} ro - ext4 b rw\n",
+            root.display()
+        );
+        let name = manifest.display().to_string();
+        let mut place = Place::of(&name, &mounts).expect("a mount");
+        assert_eq!((&place.path, &place.mount), (&manifest, &root));
+        assert_eq!(Place::of("libdriver.so", &mounts), None);
+        place.is_read_only = true;
+        let mut dropped = codes::LOADER_REFUSES_MANIFEST.about(&name);
+        dropped.advice = format!("Remove the file: rm {name}.");
+        place.adapt(&mut dropped, true);
+        let start = format!("{} is mounted read-only from outside of the container", root.display());
+        assert!(dropped.advice.starts_with(&start), "{}", dropped.advice);
+        assert!(
+            dropped.advice.ends_with("VK_LOADER_DRIVERS_DISABLE=card.json PROGRAM"),
+            "{}",
+            dropped.advice
+        );
+    }
+}

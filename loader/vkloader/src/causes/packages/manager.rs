@@ -1,0 +1,145 @@
+//! Package managers, and their commands that install libraries.
+
+use super::packages;
+use crate::causes::elf::{self, Identity};
+use crate::installed;
+use std::path::{Path, PathBuf};
+
+/// A package manager.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Manager {
+    Apt,
+    Dnf,
+    Zypper,
+    Apk,
+    Pacman,
+}
+
+/// Programs of package managers, relative to the root folder.
+const PROGRAMS: [(&str, Manager); 5] = [
+    ("usr/bin/apt-get", Manager::Apt),
+    ("usr/bin/dnf", Manager::Dnf),
+    ("usr/bin/zypper", Manager::Zypper),
+    ("sbin/apk", Manager::Apk),
+    ("usr/bin/pacman", Manager::Pacman),
+];
+
+impl Manager {
+    /// Returns the package manager of the system whose root folder is `root`.
+    pub(super) fn of(root: &Path) -> Option<Self> {
+        let mut known = PROGRAMS.iter();
+        known
+            .find(|(program, _)| root.join(program).is_file())
+            .map(|(_, manager)| *manager)
+    }
+
+    /// Returns the command that installs the packages with the libraries in `libraries`, for programs with the identity `own`. Returns `None`
+    /// without libraries, and for libraries that belong to no package, because their names have no version.
+    pub(super) fn install(self, libraries: &[&str], own: Identity) -> Option<String> {
+        let versioned = |library: &&&str| library.contains(".so.") || packages(library).is_some();
+        let libraries: Vec<&str> = libraries.iter().filter(versioned).copied().collect();
+        if libraries.is_empty() {
+            return None;
+        }
+        Some(match self {
+            Self::Apt => return apt(&libraries, own),
+            Self::Dnf => format!("dnf install {}", capabilities(&libraries, own)),
+            Self::Zypper => format!("zypper install {}", capabilities(&libraries, own)),
+            Self::Apk => {
+                let names: Vec<String> = libraries.iter().map(|library| format!("so:{library}")).collect();
+                format!("apk add {}", names.join(" "))
+            }
+            Self::Pacman => {
+                let names: Option<Vec<String>> = libraries
+                    .iter()
+                    .map(|library| Some(packages(library)?[2].clone()))
+                    .collect();
+                match names {
+                    Some(names) => format!("pacman -S {}", unique(names)),
+                    None => format!("pacman -Fy {} (names the packages)", libraries.join(" ")),
+                }
+            }
+        })
+    }
+}
+
+/// Returns the names under which packages of RPM provide libraries.
+fn capabilities(libraries: &[&str], own: Identity) -> String {
+    let word_size = if own.is_x86_32() { "" } else { "()(64bit)" };
+    let names = libraries.iter().map(|library| match word_size {
+        "" => (*library).to_owned(),
+        size => format!("'{library}{size}'"),
+    });
+    names.collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the command for packages of Debian. A package that is installed and lacks the file must be installed again.
+fn apt(libraries: &[&str], own: Identity) -> Option<String> {
+    let places = |library: &str| -> Vec<PathBuf> {
+        let folders = elf::usual_folders();
+        folders.map(|folder| Path::new(folder).join(library)).collect()
+    };
+    let owners: Vec<String> = libraries
+        .iter()
+        .filter_map(|library| installed::owner_in_lists(&places(library)))
+        .collect();
+    if owners.len() == libraries.len() {
+        return Some(format!("apt-get install --reinstall {}", unique(owners)));
+    }
+    let architecture = if own.is_x86_32() { ":i386" } else { "" };
+    let names: Option<Vec<String>> = libraries
+        .iter()
+        .map(|library| Some(format!("{}{architecture}", packages(library)?[0])))
+        .collect();
+    Some(match names {
+        Some(names) => format!("apt-get install {}", unique(names)),
+        None => format!(
+            "apt-get install apt-file && apt-file update && apt-file search {} (names the packages)",
+            libraries.join(" ")
+        ),
+    })
+}
+
+fn unique(mut names: Vec<String>) -> String {
+    names.sort();
+    names.dedup();
+    names.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_install_the_packages_of_libraries() {
+        let own = Identity::of_this_process();
+        let known = ["libxcb.so.1", "libxcb-dri3.so.0"];
+        for (manager, libraries, expected) in [
+            (Manager::Apk, &known[..], "apk add so:libxcb.so.1 so:libxcb-dri3.so.0"),
+            (Manager::Pacman, &known[..], "pacman -S libxcb"),
+            (
+                Manager::Pacman,
+                &["libodd.so.1"],
+                "pacman -Fy libodd.so.1 (names the packages)",
+            ),
+        ] {
+            assert_eq!(manager.install(libraries, own).as_deref(), Some(expected));
+        }
+        if !own.is_x86_32() {
+            let command = Manager::Dnf.install(&known[..1], own);
+            assert_eq!(command.as_deref(), Some("dnf install 'libxcb.so.1()(64bit)'"));
+        }
+        let command = Manager::Apt.install(&["libodd.so.1"], own).expect("a command");
+        assert!(command.contains("apt-file search libodd.so.1"), "{command}");
+        assert_eq!(Manager::Apt.install(&["libodd.so"], own), None);
+    }
+
+    #[test]
+    fn the_package_manager_is_known_by_its_program() {
+        let root = tempfile::tempdir().expect("a folder");
+        assert_eq!(Manager::of(root.path()), None);
+        std::fs::create_dir_all(root.path().join("usr/bin")).expect("folders");
+        std::fs::write(root.path().join("usr/bin/zypper"), "").expect("a file");
+        assert_eq!(Manager::of(root.path()), Some(Manager::Zypper));
+    }
+}
