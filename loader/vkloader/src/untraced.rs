@@ -121,6 +121,9 @@ pub(crate) fn cleared(environments: &[Environment]) -> Option<String> {
     ))
 }
 
+/// Software driver that Chromium and programs with Electron bring.
+const SOFTWARE: &str = "libvk_swiftshader.so";
+
 /// Returns a sentence about the graphics libraries that a program opened, if they are known. Returns `None` if the program opened
 /// `library`, and another reason prevented the trace.
 pub(crate) fn opened(graphics: Option<&[String]>, library: &Path) -> Option<String> {
@@ -135,6 +138,16 @@ pub(crate) fn opened(graphics: Option<&[String]>, library: &Path) -> Option<Stri
             return Some(format!(
                 "it opened the system's loader, {path}, which writes no trace: the program, or what starts it, clears LD_LIBRARY_PATH; start \
                  vkloader there, in place of the program: vkloader explain -- PROGRAM"
+            ));
+        }
+        if graphics
+            .iter()
+            .any(|path| file(path).is_some_and(|name| name == SOFTWARE))
+        {
+            return Some(format!(
+                "it uses a loader of its own, {path}, which writes no trace, and with this loader only its own software driver, {SOFTWARE}: the program did \
+                 not ask the drivers of the system, so do not change them. Let the program use them in its settings; for Chromium and Electron: PROGRAM \
+                 --enable-features=Vulkan --use-vulkan=native --ignore-gpu-blocklist"
             ));
         }
         let folder = folder.display();
@@ -167,6 +180,14 @@ pub(crate) fn known(command: &[OsString]) -> Option<String> {
         ));
     }
     if let Some(example) = of(&ENTERING) {
+        let of_host = if file == "flatpak" {
+            without_nvidia(Path::new("/"))
+        } else {
+            None
+        };
+        if let Some(words) = of_host {
+            return Some(format!("{words}. To look inside, start vkloader there: {example}"));
+        }
         return Some(format!(
             "{file} starts the program in a place with another loader and other drivers, so it writes no trace; start vkloader there: {example}"
         ));
@@ -190,6 +211,39 @@ pub(crate) fn known(command: &[OsString]) -> Option<String> {
         "{} does not start: {library} is missing, which {} needs; install the package that brings it",
         program.display(),
         by.display()
+    ))
+}
+
+/// Beginning of the names of Flatpak's extensions with NVIDIA's libraries.
+const OF_NVIDIA: &str = "org.freedesktop.Platform.GL.nvidia-";
+
+/// Returns a sentence if Flatpak lacks NVIDIA's libraries in the version of the kernel module. `root` is the root folder of the system.
+fn without_nvidia(root: &Path) -> Option<String> {
+    let version = std::fs::read_to_string(root.join("sys/module/nvidia/version")).ok()?;
+    let version = version.trim();
+    let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".local/share/flatpak/runtime"));
+    let folders = [Some(root.join("var/lib/flatpak/runtime")), home];
+    let entries = folders
+        .into_iter()
+        .flatten()
+        .filter_map(|folder| std::fs::read_dir(folder).ok());
+    let names = entries
+        .flatten()
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok());
+    let installed: Vec<String> = names.filter(|name| name.starts_with(OF_NVIDIA)).collect();
+    let wanted = format!("{OF_NVIDIA}{}", version.replace('.', "-"));
+    if installed.contains(&wanted) {
+        return None;
+    }
+    let has = if installed.is_empty() {
+        "none".into()
+    } else {
+        installed.join(", ")
+    };
+    Some(format!(
+        "Flatpak has no NVIDIA libraries of the version of the kernel module, {version}, so its programs get no card of NVIDIA (installed: {has}): flatpak \
+         install {wanted}"
     ))
 }
 
@@ -342,4 +396,38 @@ fn drivers(records: &[Record], its: Identity) -> Vec<(String, PathBuf)> {
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flatpak_without_the_version_of_nvidias_module_is_named() {
+        let root = tempfile::tempdir().expect("a folder");
+        let folder = |path: &str| std::fs::create_dir_all(root.path().join(path)).expect("folders");
+        assert_eq!(without_nvidia(root.path()), None);
+        folder("sys/module/nvidia");
+        std::fs::write(root.path().join("sys/module/nvidia/version"), "550.1\n").expect("a file");
+        folder("var/lib/flatpak/runtime/org.freedesktop.Platform.GL.nvidia-535-2");
+        let words = without_nvidia(root.path()).expect("it is missing");
+        assert!(
+            words.ends_with("flatpak install org.freedesktop.Platform.GL.nvidia-550-1"),
+            "{words}"
+        );
+        folder("var/lib/flatpak/runtime/org.freedesktop.Platform.GL.nvidia-550-1");
+        assert_eq!(without_nvidia(root.path()), None);
+    }
+
+    #[test]
+    fn a_software_driver_of_the_program_is_named() {
+        let libraries = ["/opt/editor/libvulkan.so.1", "/opt/editor/libvk_swiftshader.so"].map(String::from);
+        let words = opened(Some(&libraries), Path::new("/nowhere/libvulkan.so.1")).expect("another loader");
+        assert!(
+            words.contains("its own software driver, libvk_swiftshader.so"),
+            "{words}"
+        );
+        let words = opened(Some(&libraries[..1]), Path::new("/nowhere/libvulkan.so.1")).expect("another loader");
+        assert!(!words.contains("software"), "{words}");
+    }
 }

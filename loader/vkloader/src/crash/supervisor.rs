@@ -38,7 +38,14 @@ const MOST_GRAPHICS: usize = 16;
 /// Upper bound on the processes without graphics libraries whose variables are recorded.
 const MOST_ENVIRONMENTS: usize = 64;
 /// Beginnings of the names of graphics libraries: libraries of Vulkan and of OpenGL.
-const GRAPHICS: [&str; 5] = ["libvulkan.so", "libGL.so", "libEGL.so", "libGLESv2.so", "libOpenGL.so"];
+const GRAPHICS: [&str; 6] = [
+    "libvulkan.so",
+    "libvk_swiftshader.so",
+    "libGL.so",
+    "libEGL.so",
+    "libGLESv2.so",
+    "libOpenGL.so",
+];
 
 /// Upper bound on the number of signals that are stored for a thread.
 const MOST_SIGNALS: usize = 8;
