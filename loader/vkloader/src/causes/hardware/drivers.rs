@@ -3,6 +3,7 @@
 use super::generations::{self, HASVK};
 use super::install::to_install;
 use super::machine::{Machine, WINDOWS_DRIVER};
+use super::newer;
 use crate::causes::{multiarch, unsearched};
 use crate::installed;
 use crate::report::{Card, Dropped, Report, codes, other, rank};
@@ -228,7 +229,7 @@ fn without_manifest(card: &Card, libraries: &[&str], machine: &Machine) -> Optio
 }
 
 /// Returns a finding for a card whose Vulkan driver lists no device, although the card has a kernel driver and an open node.
-pub(super) fn unused(card: &Card, report: &Report) -> Option<Dropped> {
+pub(super) fn unused(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
     let kernel_driver = card.kernel_driver.as_deref()?;
     let libraries = libraries_for(card, kernel_driver);
     let idle = report
@@ -249,6 +250,14 @@ pub(super) fn unused(card: &Card, report: &Report) -> Option<Dropped> {
         });
     }
     let library = &driver.name;
+    if let Some(line) = newer::refusal(driver, card) {
+        return Some(Dropped {
+            reason: format!("The Vulkan driver {library} does not know the graphics card, which is newer."),
+            findings: vec![line.clone()],
+            advice: newer::to_newer(machine),
+            ..codes::HARDWARE_NOT_USED.about(card.to_string())
+        });
+    }
     let special = row_of(kernel_driver).map_or("", |row| row.unused);
     Some(Dropped {
         findings: vec![if driver.is_noise() {

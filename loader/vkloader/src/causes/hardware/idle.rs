@@ -38,6 +38,6 @@ fn of_idle(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
     permissions(machine, &closed)
         .or_else(|| of_card(card, machine, report))
         .or_else(of_nvidia)
-        .or_else(|| drivers::unused(card, report))
+        .or_else(|| drivers::unused(card, machine, report))
         .or_else(|| drivers::missing(card, machine, report))
 }

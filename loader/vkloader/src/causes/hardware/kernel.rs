@@ -161,6 +161,40 @@ fn of_system(found: &mut Dropped, card: &Card, machine: &Machine, wanted: &[&str
     }
 }
 
+/// Returns the finding about a card of NVIDIA that nouveau uses although NVIDIA's driver is installed.
+pub(super) fn nouveau_instead(card: &Card, machine: &Machine, report: &Report) -> Dropped {
+    const MAKE: &str = "update-initramfs -u (Debian, Ubuntu), dracut -f (Fedora, openSUSE) or mkinitcpio -P (Arch)";
+    let mut found = codes::HARDWARE_NOUVEAU.about(card.to_string());
+    let wanted = &["nvidia"];
+    if let Some((finding, advice)) = module_of_running_kernel(machine, report, wanted, true) {
+        (found.findings, found.advice) = (vec![finding], advice);
+        return found;
+    }
+    let off = forbidden(machine, wanted);
+    if !off.is_empty() {
+        found.findings = off;
+        found.advice = boot::remove_line(FORBIDDEN_BY_TOOL, machine);
+        return found;
+    }
+    let free = forbidden(machine, &["nouveau"]);
+    found.advice = if free.is_empty() {
+        format!(
+            "Keep nouveau from the card as the superuser: echo blacklist nouveau >/etc/modprobe.d/blacklist-nouveau.conf, then {MAKE}, and start the machine \
+             again."
+        )
+    } else {
+        format!("Make the image with which the kernel starts again: {MAKE}, and start the machine again.")
+    };
+    found.findings = free;
+    if machine.has_secure_boot() {
+        found
+            .findings
+            .push("Secure Boot is on, so the kernel loads only signed modules".into());
+        found.advice = format!("{} If nouveau still uses the card: {}", found.advice, to_sign(machine));
+    }
+    found
+}
+
 /// Certificates with which tools sign the kernel modules that they build: of DKMS in Ubuntu and Debian, and of akmods in Fedora.
 const CERTIFICATES: [&str; 3] = [
     "var/lib/shim-signed/mok/MOK.der",

@@ -8,6 +8,7 @@ mod idle;
 mod install;
 mod kernel;
 mod machine;
+mod newer;
 mod permissions;
 mod several;
 
@@ -129,7 +130,9 @@ fn obstacles(machine: &Machine, report: &Report, wanted: Option<&str>, is_replac
     let unexplained = reachable
         .iter()
         .filter(|card| !is_explained(card, &found, &closed, machine));
-    let unused: Vec<Dropped> = unexplained.filter_map(|card| drivers::unused(card, report)).collect();
+    let unused: Vec<Dropped> = unexplained
+        .filter_map(|card| drivers::unused(card, machine, report))
+        .collect();
     found.extend(unused);
     if !is_replaced {
         found.extend(
@@ -278,7 +281,7 @@ fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
         .iter()
         .any(|dropped| is_nvidia(&dropped.name) && !is_absent(dropped));
     if driver == "nouveau" && card.vendor == NVIDIA && has_nvidia {
-        return Some(codes::HARDWARE_NOUVEAU.about(card.to_string()));
+        return Some(kernel::nouveau_instead(card, machine, report));
     }
     if card.node.is_none() && kernel::DRAWING.contains(&driver) {
         return Some(kernel::without_node(card, driver));

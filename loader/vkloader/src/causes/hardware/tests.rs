@@ -128,6 +128,15 @@ fn nvidias_card_with_the_other_kernel_driver() {
     system.file("dev/dri/renderD128", "");
     let found = system.found(without_device("/usr/lib/libGLX_nvidia.so.0"));
     assert_eq!(found.dropped[1].code, "hardware.nouveau");
+    let advice = &found.dropped[1].advice;
+    assert!(advice.contains("echo blacklist nouveau >/etc/modprobe.d/"), "{advice}");
+    system.file("etc/modprobe.d/nouveau.conf", "blacklist nouveau\n");
+    let again = system.found(without_device("/usr/lib/libGLX_nvidia.so.0"));
+    let advice = &again.dropped[1].advice;
+    assert!(
+        advice.starts_with("Make the image with which the kernel starts again: "),
+        "{advice}"
+    );
     assert!(found.dropped[0].findings[0].contains("no device here has its kernel driver (nvidia"));
 }
 
