@@ -302,7 +302,7 @@ fn missing(dropped: &mut Dropped, path: &Path, own: Identity) -> bool {
         dropped.advice = packages::install(&names, own);
     }
     let aside = names.iter().find_map(|name| elsewhere::aside(name, path, own));
-    let aside = aside.or_else(|| elsewhere::other_version(&names, &dropped.advice, own));
+    let aside = aside.or_else(|| elsewhere::other_version(&names, path, &dropped.advice, own));
     if let Some((finding, advice)) = aside {
         dropped.findings.push(finding);
         dropped.advice = advice;

@@ -2,6 +2,7 @@
 
 use super::closure::{self, Identity, locate};
 use super::shown;
+use crate::installed;
 use crate::shell::word;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -94,7 +95,7 @@ pub(super) fn aside(name: &str, asking: &Path, own: Identity) -> Option<(String,
 
 /// Returns the finding and the remedy for a library in `missing` of which the system has another version. The system may also have the
 /// right version, and lack only the link with this name. `install` is the remedy for a library that is missing.
-pub(super) fn other_version(missing: &[&str], install: &str, own: Identity) -> Option<(String, String)> {
+pub(super) fn other_version(missing: &[&str], asking: &Path, install: &str, own: Identity) -> Option<(String, String)> {
     let (name, other) = missing
         .iter()
         .find_map(|name| Some((*name, version_beside(name, own)?)))?;
@@ -109,6 +110,16 @@ pub(super) fn other_version(missing: &[&str], install: &str, own: Identity) -> O
     } else {
         ""
     };
+    if installed::owner(&shown(asking)).is_none() {
+        let asking = shown(asking);
+        return Some((
+            format!("this system has another version of {name}: {}", shown(&other)),
+            format!(
+                "{asking} belongs to no package of this system, and was built for another system: install it from a package of this system, or build it \
+                 again here, and remove this copy."
+            ),
+        ));
+    }
     Some((
         format!("{} is another version of {name}", shown(&other)),
         format!(
@@ -358,9 +369,17 @@ mod tests {
         if let Some(path) = version_beside("libc.so.4711", own) {
             assert!(shown(&path).contains("/libc.so."), "{}", shown(&path));
             let (finding, advice) =
-                other_version(&["libx.so.1", "libc.so.4711"], "Install it.", own).expect("a version");
-            assert!(finding.ends_with("is another version of libc.so.4711"), "{finding}");
-            assert!(advice.ends_with("Install it."), "{advice}");
+                other_version(&["libx.so.1", "libc.so.4711"], &path, "Install it.", own).expect("a version");
+            if installed::owner(&shown(&path)).is_some() {
+                assert!(finding.ends_with("is another version of libc.so.4711"), "{finding}");
+                assert!(advice.ends_with("Install it."), "{advice}");
+            }
+            let copy = Path::new("/nowhere/libvkltcopy.so");
+            let (_, advice) = other_version(&["libc.so.4711"], copy, "Install it.", own).expect("a version");
+            assert!(
+                advice.starts_with("/nowhere/libvkltcopy.so belongs to no package"),
+                "{advice}"
+            );
         }
         assert_eq!(version_beside("libvkltnowhere.so.1", own), None);
     }
