@@ -2,6 +2,7 @@
 
 use crate::report::Dropped;
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Upper bound on the ancestor processes that are examined.
@@ -81,10 +82,19 @@ impl Origin {
     /// `is_flatpak` is `true` in a sandbox of Flatpak.
     pub(super) fn of(name: &str, is_of_program: bool, is_flatpak: bool) -> Self {
         if is_of_program {
+            let arguments = std::env::args_os().skip(1).map(PathBuf::from);
+            let script = in_files(arguments.filter(|path| is_script(path)), name);
+            let place = script.map(|(path, line)| format!("line {line} of {}", path.display()));
             return Self {
-                words: vec!["set by the program or a script that starts it, not by the shell of vkloader".into()],
+                words: vec![match &place {
+                    Some(place) => format!("{place} sets it"),
+                    None => "set by the program or a script that starts it, not by the shell of vkloader".into(),
+                }],
                 instead: Some(format!(
-                    "remove {name} from the script or command that starts the program"
+                    "remove {name} from {}",
+                    place
+                        .as_deref()
+                        .unwrap_or("the script or command that starts the program")
                 )),
                 lasting: None,
             };
@@ -181,12 +191,27 @@ fn file(root: &Path, home: Option<&Path>, name: &str) -> Option<(PathBuf, usize)
         within.sort();
         files.append(&mut within);
     }
-    files.into_iter().find_map(|file| {
+    in_files(files.into_iter(), name)
+}
+
+/// Returns the first file that sets the variable, and the line.
+fn in_files(mut files: impl Iterator<Item = PathBuf>, name: &str) -> Option<(PathBuf, usize)> {
+    files.find_map(|file| {
         let is_file = fs::metadata(&file).is_ok_and(|status| status.is_file() && status.len() < 1 << 20);
         let text = is_file.then(|| fs::read_to_string(&file).ok()).flatten()?;
         let line = text.lines().position(|line| sets(line, name))?;
         Some((file, line + 1))
     })
+}
+
+/// Returns `true` for a program that a shell or another interpreter runs.
+fn is_script(path: &Path) -> bool {
+    let mut beginning = [0; 2];
+    if !fs::metadata(path).is_ok_and(|status| status.is_file()) {
+        return false;
+    }
+    let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut beginning));
+    read.is_ok() && beginning == *b"#!"
 }
 
 /// Returns `true` if a line sets the variable: `NAME=`, `export NAME=`, `NAME DEFAULT=` or `set -x NAME`.
