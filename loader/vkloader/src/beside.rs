@@ -3,13 +3,14 @@
 use crate::child::{self, Finished};
 use crate::commands::Library;
 use crate::explain::KEPT;
-use crate::probe::Seen;
+use crate::probe::{self, Seen};
 use crate::report::{self, NEWER_ONLY_DRIVERS, ONLY_DRIVERS, Report, WITHOUT_LAYERS};
 use crate::variables::Variables;
 use std::ffi::OsStr;
 use std::io;
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Duration;
 
 /// Pattern that matches all layers.
 const ALL: &str = "~all~";
@@ -39,6 +40,11 @@ impl<'a> Beside<'a> {
 
     /// Runs the probe without the layers that the pattern `without` matches. An empty pattern matches no layer.
     pub(crate) fn run(&self, without: &str) -> io::Result<Finished> {
+        self.run_within(without, self.library.limit())
+    }
+
+    /// Runs the probe as [`run`](Self::run) does, for at most `limit`.
+    pub(crate) fn run_within(&self, without: &str, limit: Duration) -> io::Result<Finished> {
         let mut command = Command::new(crate::itself::path()?);
         command.arg(crate::probe::ARGUMENT);
         let wanted = self.layers.iter().filter(|(_, is_asked_for)| *is_asked_for);
@@ -49,7 +55,7 @@ impl<'a> Beside<'a> {
         if !without.is_empty() {
             leave_out(&mut command, WITHOUT_LAYERS, without);
         }
-        child::run(command, self.library.limit(), KEPT)
+        child::run(command, limit, KEPT)
     }
 
     /// Returns the results of a probe without the layers that the pattern `without` matches.
@@ -82,6 +88,53 @@ impl<'a> Beside<'a> {
     }
 }
 
+impl Beside<'_> {
+    /// Finds the layer that hides extensions of devices from a program that failed without a known reason, and adds it to the report. `seen`
+    /// has the results of the probe with all layers.
+    ///
+    /// # Errors
+    ///
+    /// The probe cannot be run.
+    pub(crate) fn compare_extensions(&self, seen: &Seen, report: &mut Report) -> io::Result<()> {
+        if self.layers.is_empty() || !seen.is_complete() || !report.has_failed_alone() {
+            return Ok(());
+        }
+        let hidden = |without: &str| -> io::Result<Vec<String>> {
+            Ok(self
+                .seen(without)?
+                .map_or_else(Vec::new, |free| hidden_extensions(seen, &free)))
+        };
+        if hidden(ALL)?.is_empty() {
+            return Ok(());
+        }
+        for (name, _) in &self.layers {
+            let names = hidden(name)?;
+            if !names.is_empty() {
+                report.add_hidden_extensions(name, &names);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the extensions of devices in `free` that the same devices in `seen` lack.
+fn hidden_extensions(seen: &Seen, free: &Seen) -> Vec<String> {
+    let mut hidden: Vec<String> = Vec::new();
+    for device in &free.devices {
+        let is_same = |one: &&probe::Device| (one.uuid.as_ref(), &one.name) == (device.uuid.as_ref(), &device.name);
+        let Some(own) = seen.devices.iter().find(is_same) else {
+            continue;
+        };
+        let is_new = |name: &&String| !own.extensions.contains(name);
+        for name in device.extensions.iter().filter(is_new) {
+            if !hidden.contains(name) {
+                hidden.push(name.clone());
+            }
+        }
+    }
+    hidden
+}
+
 /// Adds a word to the value of a variable that lists disabled layers or drivers, or sets a variable that lists the only drivers.
 pub(crate) fn leave_out(command: &mut Command, variable: &str, value: &str) {
     if [ONLY_DRIVERS, NEWER_ONLY_DRIVERS].contains(&variable) {
@@ -94,4 +147,24 @@ pub(crate) fn leave_out(command: &mut Command, variable: &str, value: &str) {
         None => std::env::var(variable).ok(),
     };
     command.env(variable, format!("{value},{}", others.unwrap_or_default()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extensions_that_a_layer_hides_are_found() {
+        let seen = |name: &str, extensions: &[&str]| Seen {
+            devices: vec![probe::Device {
+                name: name.into(),
+                extensions: extensions.iter().map(|name| (*name).into()).collect(),
+                ..probe::Device::default()
+            }],
+            ..Seen::default()
+        };
+        let free = seen("one", &["VK_A", "VK_B"]);
+        assert_eq!(hidden_extensions(&seen("one", &["VK_B", "VK_C"]), &free), ["VK_A"]);
+        assert!(hidden_extensions(&seen("two", &[]), &free).is_empty(), "another device");
+    }
 }

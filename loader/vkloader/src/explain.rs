@@ -6,7 +6,7 @@ use crate::commands::{Library, NONE, USABLE, heard, json, print};
 use crate::library_folder::LibraryFolder;
 use crate::other::{self, Other};
 use crate::probe::Seen;
-use crate::report::{self, Received, Report, Retried, Switch};
+use crate::report::{self, Received, Report, Retried, Switch, Verdict};
 use crate::{causes, crash, remedy, show, untraced};
 use clap::Args;
 use std::ffi::OsString;
@@ -83,8 +83,11 @@ impl Explain {
         causes::find(&mut report, &finished, watched.as_ref(), !self.program.is_empty());
         self.check_trace(&mut report, &finished, folder.as_ref(), seen.as_ref())?;
         if tries_probe {
-            self.library.name_layer(&mut report)?;
+            self.library.name_layer(&mut report, None)?;
             self.library.try_variables(&mut report)?;
+        } else if !self.no_try {
+            let beside = Beside::of(&self.library, &finished, &report);
+            self.library.name_layer(&mut report, Some(&beside))?;
         }
         if let Some(other) = &other {
             remedy::for_loader(&mut report, &finished.records, other);
@@ -181,7 +184,7 @@ impl Explain {
         if self.program.is_empty() {
             report::other::compare(report, &finished.records, seen.unwrap_or(&nothing), other)
         } else {
-            report::other::name(report, other)
+            report::other::name(report, &finished.records, other)
         }
     }
 
@@ -199,18 +202,26 @@ impl Explain {
             return Ok((seen, report));
         }
         let mut alone = report::build(finished, Received::default());
-        if alone.layers.is_empty() || self.no_try {
+        let is_failing = alone.verdict != Verdict::Hardware;
+        let needs_probe = !alone.layers.is_empty() || is_failing;
+        if !needs_probe || self.no_try || alone.is_ended_in_call() || alone.loader.is_none() {
             return Ok((None, alone));
         }
         // The trace does not contain the changes that layers made to the list of devices, so a probe runs with the same layers.
         let beside = Beside::of(&self.library, finished, &alone);
         let own = beside.run("")?;
+        if alone.layers.is_empty() {
+            alone.take_printed(&own);
+            return Ok((None, alone));
+        }
         let seen = Seen::last(&own.output).filter(|_| report::build(&own, Received::default()).has_layers_of(&alone));
         let Some(seen) = seen else { return Ok((None, alone)) };
         if !alone.devices.is_empty() || !alone.hidden.is_empty() {
             alone = of_devices(finished, &seen, |layer| beside.seen(layer))?;
         }
         beside.blame_layers(&seen, &mut alone)?;
+        beside.compare_extensions(&seen, &mut alone)?;
+        alone.take_printed(&own);
         Ok((None, alone))
     }
 

@@ -127,6 +127,9 @@ pub(crate) struct Device {
     pub(crate) driver_name: Option<String>,
     /// Result of `vkCreateDevice`, if the command was called and returned.
     pub(crate) created: Option<Code>,
+    /// Names of the device's extensions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) extensions: Vec<String>,
 }
 
 /// Commands that the probe calls.
@@ -320,6 +323,7 @@ fn describe(device: Physical<'_>) -> Device {
         return described;
     }
     let extensions = device.extensions();
+    described.extensions = extensions.iter().map(|extension| text(&extension.name)).collect();
     let has = |name: &str| extensions.iter().any(|extension| text(&extension.name) == name);
     let mut identity = PhysicalDeviceIdProperties {
         head: Head::of(vulkan::PHYSICAL_DEVICE_ID_PROPERTIES),

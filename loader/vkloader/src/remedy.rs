@@ -1,6 +1,7 @@
 //! Handles remedies that set a variable: adapts them to the loader that programs use, and tests them.
 
-use crate::beside::leave_out;
+use crate::beside::{Beside, leave_out};
+use crate::causes;
 use crate::child;
 use crate::commands::Library;
 use crate::events::{Event, Record};
@@ -8,12 +9,13 @@ use crate::explain::{KEPT, of_probe, tell_of_tries};
 use crate::manifests;
 use crate::other::Other;
 use crate::probe::{self, Seen};
-use crate::report::{self, Dropped, ONLY_DRIVERS, Report, WITHOUT_LAYERS};
+use crate::report::{self, Dropped, ONLY_DRIVERS, Report, WITHOUT_LAYERS, rank};
 use crate::shell;
 use crate::variables::Variables;
 use std::io;
 use std::path::Path;
 use std::process::Command;
+use std::slice;
 
 /// Variable that disables drivers. Loaders before 1.3.234 support neither this variable nor the variable that disables layers.
 const WITHOUT_DRIVERS: &str = "VK_LOADER_DRIVERS_DISABLE";
@@ -97,8 +99,8 @@ fn own_variable(layer: &str, records: &[Record]) -> Option<Set> {
 
 impl Library {
     /// Runs the probe with the first remedy that sets a variable, and adds the result to the report. If another driver or layer then
-    /// crashes the probe, also disables that one. If the user named no program and the remedy has no effect, removes the remedy from the
-    /// report.
+    /// crashes the probe, also disables that one. If the remedy has no effect, replaces it. If nothing replaces it and the user
+    /// named no program, removes it.
     ///
     /// # Errors
     /// The probe cannot be run.
@@ -115,10 +117,10 @@ impl Library {
         if tried.is_none() {
             tried = self.try_all(&self.path(), &first, &report.variables)?;
         }
-        let old = joined(&[first]);
-        let first = &mut report.dropped[0];
+        let old = joined(slice::from_ref(&first));
         match tried {
             Some((sets, words)) => {
+                let first = &mut report.dropped[0];
                 if sets.len() > 1 {
                     first
                         .findings
@@ -128,15 +130,76 @@ impl Library {
                 first.findings.push(format!("this was tried: {words}"));
             }
             None => {
-                first
-                    .findings
-                    .push(format!("{old} was tried, and no device can be used with it"));
-                if !of_program {
-                    without_command(first, &old);
+                let is_replaced = self.without_effect(report, &first)?;
+                if !is_replaced && !of_program {
+                    without_command(&mut report.dropped[0], &old);
                 }
             }
         }
         Ok(())
+    }
+
+    /// Replaces a remedy that leaves no usable device: the first remedy then leads away from the variable that names the driver, if another driver
+    /// has a device. Otherwise, the cause that remains without the culprit comes first. Returns `false` if there is neither.
+    fn without_effect(&self, report: &mut Report, set: &Set) -> io::Result<bool> {
+        let old = joined(slice::from_ref(set));
+        let first = &mut report.dropped[0];
+        first
+            .findings
+            .push(format!("{old} was tried, and no device can be used with it"));
+        for name in causes::REPLACING {
+            if report.variables.get(name).is_none() {
+                continue;
+            }
+            if let Some(words) = self.try_with(&self.path(), &[], Some(name), &report.variables)?.usable {
+                let first = &mut report.dropped[0];
+                without_command(first, &old);
+                first.findings.push(format!("this was tried without {name}: {words}"));
+                if !first.advice.contains(&format!(" {name}")) {
+                    first.advice = format!("Stop using this driver: unset {name}. Or: {}", first.advice);
+                    causes::add_origin(report, 0, name);
+                }
+                return Ok(true);
+            }
+        }
+        let remaining = self.remaining(report, set)?;
+        let is_any = remaining.is_some();
+        if let Some(cause) = remaining {
+            let first = &mut report.dropped[0];
+            without_command(first, &old);
+            first.rank = rank::CONSEQUENCE;
+            first
+                .findings
+                .push("this follows from the first finding, or hides it".into());
+            report.dropped.insert(0, cause);
+            report.ended = None;
+        }
+        Ok(is_any)
+    }
+
+    /// Returns the cause that prevents the use of a device without the culprit, which `set` disables. The cause must be a setting, a variable
+    /// or a layer, because hardware explains no crash.
+    fn remaining(&self, report: &Report, set: &Set) -> io::Result<Option<Dropped>> {
+        let mut command = Command::new(crate::itself::path()?);
+        command.arg(probe::ARGUMENT).arg(self.path());
+        report.variables.give_to(&mut command);
+        leave_out(&mut command, &set.0, &set.1);
+        let finished = child::run(command, self.limit(), KEPT)?;
+        let Some(seen) = Seen::last(&finished.output) else {
+            return Ok(None);
+        };
+        let mut rest = of_probe(self, &finished, Some(&seen))?;
+        Beside::of(self, &finished, &rest).blame_layers(&seen, &mut rest)?;
+        causes::find(&mut rest, &finished, None, false);
+        let is_cause = |one: &Dropped| {
+            one.rank < rank::HARDWARE
+                && one.subject != "program"
+                && !one.advice.is_empty()
+                && one.variable.as_ref() != Some(&set.0)
+                && one.name != set.0
+        };
+        let place = rest.dropped.iter().position(is_cause);
+        Ok(place.map(|place| rest.dropped.swap_remove(place)))
     }
 
     /// Runs the probe with a loader, the variables of the program and one more variable. If another driver or layer crashes the probe, also
@@ -145,7 +208,7 @@ impl Library {
     fn try_all(&self, loader: &Path, first: &Set, own: &Variables) -> io::Result<Option<(Vec<Set>, String)>> {
         let mut sets = vec![first.clone()];
         loop {
-            let tried = self.try_with(loader, &sets, own)?;
+            let tried = self.try_with(loader, &sets, None, own)?;
             if let Some(words) = tried.usable {
                 return Ok(Some((sets, words)));
             }
@@ -156,12 +219,15 @@ impl Library {
         }
     }
 
-    /// Runs the probe with a loader, the variables of the program, and the variables in `sets`.
-    fn try_with(&self, loader: &Path, sets: &[Set], own: &Variables) -> io::Result<Tried> {
+    /// Runs the probe with a loader, the variables of the program without `removed`, and the variables in `sets`.
+    fn try_with(&self, loader: &Path, sets: &[Set], removed: Option<&str>, own: &Variables) -> io::Result<Tried> {
         tell_of_tries();
         let mut command = Command::new(crate::itself::path()?);
         command.arg(probe::ARGUMENT).arg(loader);
         own.give_to(&mut command);
+        if let Some(removed) = removed {
+            command.env_remove(removed);
+        }
         for (name, value) in sets {
             leave_out(&mut command, name, value);
         }

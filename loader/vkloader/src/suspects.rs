@@ -1,6 +1,6 @@
 //! Finds the driver or layer that crashed the probe. Repeats the probe under a supervisor, and then without one layer at a time.
 
-use crate::beside::leave_out;
+use crate::beside::{Beside, leave_out};
 use crate::child::{self, Ending, Finished, Watched};
 use crate::commands::Library;
 use crate::crash;
@@ -12,6 +12,8 @@ use std::time::Duration;
 
 /// Time limit for a run without one layer. A successful run takes only a fraction of this time.
 const ENOUGH: Duration = Duration::from_secs(10);
+/// Time limit for a run without one layer, after a program of the user that may have been ended because it did not return.
+const SOON: Duration = Duration::from_secs(4);
 
 impl Library {
     /// Repeats the probe under a supervisor, if a fault or a failure ended the probe and no library was being opened. Returns the second run if it also
@@ -38,13 +40,21 @@ impl Library {
         Ok(if again.crashes.is_empty() { finished } else { again })
     }
 
-    /// Names the culprit in the report if the probe crashed in an unknown layer. The culprit is the first layer whose removal makes the
-    /// probe end normally.
+    /// Names the culprit in the report if the process ended in an unknown layer. The culprit is the first layer whose removal makes the probe
+    /// end normally. `beside` is the probe that imitates the program, if the report is about a program.
     ///
     /// # Errors
     ///
     /// The probe cannot be run.
-    pub(crate) fn name_layer(&self, report: &mut Report) -> io::Result<()> {
+    pub(crate) fn name_layer(&self, report: &mut Report, beside: Option<&Beside<'_>>) -> io::Result<()> {
+        let run = |layer: &str| match beside {
+            Some(beside) => beside.run_within(layer, self.limit().min(SOON)),
+            None => {
+                let mut command = self.probe()?;
+                leave_out(&mut command, WITHOUT_LAYERS, layer);
+                child::run(command, self.limit().min(ENOUGH), KEPT)
+            }
+        };
         let layers: Vec<String> = if report.is_ended_in_unknown_layer() {
             report.layers.iter().map(|layer| layer.name.clone()).collect()
         } else {
@@ -52,9 +62,7 @@ impl Library {
         };
         for layer in &layers {
             tell_of_tries();
-            let mut command = self.probe()?;
-            leave_out(&mut command, WITHOUT_LAYERS, layer);
-            let finished = child::run(command, self.limit().min(ENOUGH), KEPT)?;
+            let finished = run(layer)?;
             let has_instance = Seen::last(&finished.output).is_some_and(|seen| seen.instance.is_some());
             if finished.ending == Ending::Status(0) && has_instance {
                 report.blame_layer(layer);

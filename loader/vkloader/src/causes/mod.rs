@@ -37,7 +37,7 @@ pub(crate) use snap::Snap;
 
 use crate::child::Finished;
 use crate::events::{Event, Record};
-use crate::report::{self, Absent, Crashed, Dropped, Report, Verdict, codes, rank};
+use crate::report::{self, Absent, ActiveLayer, Crashed, Dropped, Report, Verdict, codes, rank};
 use crate::variables::Variables;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -66,7 +66,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
         };
         elf::explain(dropped, &about);
         manifest::explain(dropped, &home);
-        of_crash(dropped, own, (report.crash.as_ref(), &report.variables));
+        of_crash(dropped, own, (report.crash.as_ref(), &report.variables, &report.layers));
         printed::explain(dropped, own, is_usable);
         loader::explain(dropped, &records);
         let words = (&report.printed[..], report.ending.number);
@@ -99,10 +99,17 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
 }
 
 /// Adds causes to a finding about a crash.
-fn of_crash(dropped: &mut Dropped, own: elf::Identity, (crash, variables): (Option<&Crashed>, &Variables)) {
+fn of_crash(
+    dropped: &mut Dropped,
+    own: elf::Identity,
+    (crash, variables, layers): (Option<&Crashed>, &Variables, &[ActiveLayer]),
+) {
     if dropped.code == codes::PROGRAM_CRASHED.name {
         elf::damage::of_crash(dropped, own);
         display::of_crash(dropped, crash, variables);
+        if crash.is_some_and(Crashed::is_abort_of_program) {
+            report::suspect_for_abort(dropped, layers, variables);
+        }
     }
 }
 
@@ -208,6 +215,13 @@ fn origins(report: &mut Report) {
             known.entry(name.clone()).or_insert_with(find).add_to(dropped, &name);
         }
     }
+}
+
+/// Adds the origin of a variable to the finding at the index `place`.
+pub(crate) fn add_origin(report: &mut Report, place: usize, name: &str) {
+    let is_flatpak = report.surroundings.iter().any(|word| word == "flatpak");
+    let origin = Origin::of(name, report.variables.has(name), is_flatpak);
+    origin.add_to(&mut report.dropped[place], name);
 }
 
 /// Returns the variables that cause a finding.

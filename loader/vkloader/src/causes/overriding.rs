@@ -22,7 +22,12 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
     // layer hid a device that the search found.
     let is_aside = report.is_usable() || !report.hidden.is_empty();
     let silent = if is_aside { rank::ASIDE } else { rank::SILENT };
-    let replacing = variables(records).find(|(name, _)| REPLACING.contains(name));
+    // Another finding is about a variable that the loader of programs does not know.
+    let is_unread = |name: &str| {
+        let is_it = |one: &Dropped| one.code == codes::VARIABLE_NO_MATCH.name && one.name == name;
+        report.other_loader.is_some() && report.dropped.iter().any(is_it)
+    };
+    let replacing = variables(records).find(|(name, _)| REPLACING.contains(name) && !is_unread(name));
     let mut found = Vec::new();
     if let Some((name, value)) = replacing {
         // If only software drivers are usable although the system has a card, the variable is the likely cause too.

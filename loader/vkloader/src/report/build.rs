@@ -191,6 +191,17 @@ fn real(path: &Path) -> PathBuf {
     std::fs::canonicalize(path).unwrap_or_else(|_| path.into())
 }
 
+impl Report {
+    /// Adds the lines that drivers printed in `probe`, a process that imitated the program. The lines of the program itself go to its own
+    /// terminal.
+    pub(crate) fn take_printed(&mut self, probe: &Finished) {
+        if self.verdict != Verdict::Hardware && self.printed.is_empty() {
+            self.printed = calls::printed(&busiest(&probe.records));
+            quote_drivers(self);
+        }
+    }
+}
+
 /// Adds lines that a driver printed to the findings about this driver.
 fn quote_drivers(report: &mut Report) {
     for dropped in &mut report.dropped {

@@ -90,6 +90,9 @@ rows! {
     LAYER_CALL_FAILED = "layer.call-failed", "layer", rank::SILENT,
         "A call fails with the layer, and succeeds without it.",
         "Update the layer, or start the program without it.";
+    LAYER_HIDES_EXTENSIONS = "layer.hides-extensions", "layer", rank::STATUS - 1,
+        "A layer hides extensions of the device from a program that failed.",
+        "Update the layer, or start the program without it.";
     SEARCH_REPLACED = "search.replaced", "variable", rank::SILENT,
         "A variable replaces all places where the loader searches for drivers.",
         "If this is unintended, unset the variable.";

@@ -2,7 +2,7 @@
 
 use super::culprit::{Switch, driver_switch, driver_variable, layer_switch};
 use super::decided::busiest;
-use super::{Dropped, Ended, codes, layers};
+use super::{Dropped, Ended, codes, layers, rank};
 use crate::child::{Ending, Finished};
 use crate::events::{Event, Record, Step};
 use crate::shell::word;
@@ -48,7 +48,7 @@ pub(super) fn finding(ending: Ending, records: &[&Record]) -> Option<Dropped> {
             found.reason = format!("The program ended with {}.", names::status(status));
             return Some(found);
         }
-        Ending::Signal(number) if ASKING.contains(&number) => {
+        Ending::Signal(number) if ASKING.contains(&number) && within.is_none() => {
             let mut found = codes::PROGRAM_ENDED.about("the program");
             found.reason = format!("Another process ended the program with {}.", names::signal(number));
             return Some(found);
@@ -59,6 +59,9 @@ pub(super) fn finding(ending: Ending, records: &[&Record]) -> Option<Dropped> {
                 .findings
                 .extend(within.map(|step| format!("it was ended {}", place(Some(step)))));
             return Some(found);
+        }
+        Ending::Signal(number) if ASKING.contains(&number) => {
+            (codes::PROGRAM_ENDED, format!("was ended by {}", names::signal(number)))
         }
         Ending::Signal(number) => (
             codes::PROGRAM_CRASHED,
@@ -72,6 +75,13 @@ pub(super) fn finding(ending: Ending, records: &[&Record]) -> Option<Dropped> {
     let library = within.and_then(|step| step.runs());
     let mut found = row.about(library.unwrap_or("the program"));
     found.reason = format!("The program {how} {}.", place(within));
+    if within.is_some() {
+        // Users end a program that hangs, so the call explains more than the signal.
+        found.rank = rank::FIRST;
+    }
+    if found.code == codes::PROGRAM_ENDED.name {
+        found.reason = format!("The program {how} {}, which had not returned.", place(within));
+    }
     match library {
         Some(library) => leave_out(&mut found, library, records),
         None if within.is_some() => suspect_layers(&mut found, records),

@@ -24,7 +24,11 @@ pub(super) fn active(records: &[&Record]) -> Vec<ActiveLayer> {
             name: layer.name.clone(),
             is_asked_for: layer.enabled_by == "application",
             enabled_by: layer.enabled_by.clone(),
-            because: because(&layer.enabled_by, layer.implicit),
+            because: because(
+                &layer.enabled_by,
+                layer.implicit,
+                manifests::enabling_switch(Path::new(&layer.manifest), &layer.name).as_ref(),
+            ),
             order: order(records, &layer.name),
             manifest: layer.manifest.clone(),
             library: layer.library.clone(),
@@ -32,10 +36,13 @@ pub(super) fn active(records: &[&Record]) -> Vec<ActiveLayer> {
         .collect()
 }
 
-fn because(word: &str, implicit: bool) -> String {
+fn because(word: &str, implicit: bool, switch: Option<&(String, String)>) -> String {
     match (word, implicit) {
         ("settings", _) => "the settings file".into(),
-        ("implicit", _) => "it is implicit, and nothing switches it off".into(),
+        ("implicit", _) => match switch {
+            Some((name, value)) => format!("it is implicit, and {name}={value} switches it on"),
+            None => "it is implicit, and nothing switches it off".into(),
+        },
         ("application", _) => "the program".into(),
         ("meta-layer", _) => "a meta-layer that it is a part of".into(),
         (variable, _) => format!("the variable {variable}"),
@@ -149,16 +156,20 @@ fn with_variable(sentence: &str, variable: Option<&str>) -> String {
 impl Report {
     /// Returns `true` if the first finding is about a process that ended in a call through layers, and the culprit is unknown.
     pub(crate) fn is_ended_in_unknown_layer(&self) -> bool {
-        const CODES: [&str; 3] = [
+        const CODES: [&str; 4] = [
             codes::PROGRAM_CRASHED.name,
+            codes::PROGRAM_ENDED.name,
             codes::PROGRAM_EXITED.name,
             codes::PROGRAM_HUNG.name,
         ];
-        let is_unknown = |found: &Dropped| {
-            let is_of_call = found.findings.iter().any(|finding| finding.starts_with(THROUGH_LAYERS));
-            CODES.contains(&found.code.as_str()) && is_of_call && found.set.is_none()
-        };
+        let is_unknown =
+            |found: &Dropped| CODES.contains(&found.code.as_str()) && is_of_call(found) && found.set.is_none();
         self.dropped.first().is_some_and(is_unknown)
+    }
+
+    /// Returns `true` if the process ended in a call through layers.
+    pub(crate) fn is_ended_in_call(&self) -> bool {
+        self.dropped.iter().any(is_of_call)
     }
 
     /// Names a layer in the first finding, because the process ends normally without that layer.
@@ -186,11 +197,16 @@ impl Report {
     }
 }
 
+/// Returns `true` for a finding about the end of a process in a call through layers.
+fn is_of_call(found: &Dropped) -> bool {
+    found.findings.iter().any(|finding| finding.starts_with(THROUGH_LAYERS))
+}
+
 /// Beginning of the finding that lists the layers of a call.
 pub(super) const THROUGH_LAYERS: &str = "the call went through these layers: ";
 
 /// Mesa's layer, which selects a device.
-const MESAS: &str = "VK_LAYER_MESA_device_select";
+pub(super) const MESAS: &str = "VK_LAYER_MESA_device_select";
 
 /// Layers that change the list of devices. Each row has the beginning of the name, the remedy, and the variables that control the layer. Without
 /// a remedy in the row, the remedy is to unset the variables.

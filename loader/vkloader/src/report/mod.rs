@@ -1,5 +1,6 @@
 //! The report of one run: the devices that the program received, dropped objects with the reasons, and remedies.
 
+mod blamed;
 mod build;
 mod calls;
 mod catalogued;
@@ -13,8 +14,10 @@ mod layers;
 pub(crate) mod other;
 pub(crate) mod rank;
 mod settings;
+mod unread;
 mod verdict;
 
+pub(crate) use blamed::suspect_for_abort;
 pub(crate) use build::{PRINTED, Received, build};
 pub(crate) use culprit::{Crashed, NEWER_ONLY_DRIVERS, ONLY_DRIVERS, Retried, Switch, retried};
 pub(crate) use decided::busiest;

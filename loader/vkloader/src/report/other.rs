@@ -2,7 +2,8 @@
 
 use super::build::verdict;
 use super::{
-    Device, Difference, Dropped, Ended, FirstCause, Hidden, OtherLoader, OtherWordSize, Report, codes, failed, settings,
+    Device, Difference, Dropped, Ended, FirstCause, Hidden, OtherLoader, OtherWordSize, Report, codes, failed,
+    settings, unread,
 };
 use crate::events::{Event, Record};
 use crate::other::Other;
@@ -26,8 +27,14 @@ const USUAL: [&str; 7] = [
 ];
 
 /// Adds the loader that programs use to a report, without a comparison. Used for a program that ran with the examined library.
-pub(crate) fn name(report: &mut Report, other: &Other) {
-    report.other_loader = Some(described(other));
+pub(crate) fn name(report: &mut Report, records: &[Record], other: &Other) {
+    let described = described(other);
+    if other.seen.not_opened.is_none() {
+        report
+            .dropped
+            .extend(unread::find(&View::of(records, other).unknown, &described));
+    }
+    report.other_loader = Some(described);
 }
 
 /// Adds the loader that programs use, and its differences from `own`, the results with the examined library. After the call, the report has
@@ -47,6 +54,7 @@ pub(crate) fn compare(report: &mut Report, records: &[Record], own: &Seen, other
             .differences
             .extend(settings::forget_unread(report, records, other));
         forget_unknown(report, &view);
+        report.dropped.extend(unread::find(&view.unknown, &described));
         failed::add(report, own, other, &described);
     }
     let path = described.path.clone().unwrap_or_else(|| NAME.into());

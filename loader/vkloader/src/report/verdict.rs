@@ -4,13 +4,14 @@ use super::{Dropped, Report, Verdict, codes, rank};
 use crate::causes::ORIGIN_FILE;
 
 /// Codes of findings about a program that did not end normally. Each code has the beginning of a verdict.
-const ENDINGS: [(&codes::Row, &str); 13] = [
+const ENDINGS: [(&codes::Row, &str); 14] = [
     (codes::VARIABLE_OF_PROGRAM, "The program uses no graphics card"),
     (codes::PROGRAM_WORD_SIZE, "The program does not run with this library"),
     (codes::PROGRAM_CRASHED, "The program crashed"),
     (codes::PROGRAM_HUNG, "The program did not end in time"),
     (codes::PROGRAM_EXITED, "The program exited during a call"),
     (codes::PROGRAM_KILLED, "The program was killed"),
+    (codes::PROGRAM_ENDED, "The program was ended during a call"),
     (codes::INSTANCE_LAYER_MISSING, "The program got no instance"),
     (codes::INSTANCE_EXTENSION_MISSING, "The program got no instance"),
     (codes::DISPLAY_MISSING, "The program has no display"),
@@ -28,7 +29,7 @@ const LONG: [&str; 4] = ["the log says: ", "the system says: ", "searched ", "on
 const VAGUE: [&str; 4] = ["the ", "no ", "all ", "this "];
 
 /// Number of rows at the beginning of [`ENDINGS`] that explain more than an unusable graphics card.
-const BEFORE_HARDWARE: usize = 9;
+const BEFORE_HARDWARE: usize = 10;
 
 impl Dropped {
     /// Returns `true` if the finding may explain why no graphics card is usable although a software driver works.
@@ -41,6 +42,12 @@ impl Dropped {
     /// Returns `true` if the user probably misses something although a graphics card is usable, for example a second card or a layer.
     fn is_missed(&self) -> bool {
         !self.is_noise() && self.subject != "program" && self.rank < rank::ASIDE
+    }
+
+    /// Returns `true` if the finding explains `failure`, the end of the program, which has no reason of its own.
+    fn explains_end(&self, failure: &Self) -> bool {
+        let is_bare = failure.rank == rank::STATUS;
+        is_bare && self.rank <= failure.rank && self.is_missed()
     }
 
     /// Returns the facts that stand between the finding and its remedy at the head of a report: the subject with its file, a fact, and the
@@ -121,7 +128,9 @@ impl Report {
     /// fail, or if another cause explains more.
     fn failure(&self) -> Option<(&Dropped, &'static str)> {
         let find = |(row, words): &(&codes::Row, &'static str)| {
-            let found = self.dropped.iter().find(|found| found.code == row.name)?;
+            // A program that was ended outside of a call did not fail.
+            let is_it = |found: &&Dropped| found.code == row.name && found.rank < rank::ASIDE;
+            let found = self.dropped.iter().find(is_it)?;
             Some((found, *words))
         };
         // A crash after a failed call follows from the failure, so that all other endings explain more.
@@ -169,7 +178,7 @@ impl Report {
         let mut with_remedy = self.dropped.iter().filter(|dropped| !dropped.advice.is_empty());
         match (self.verdict, self.failure()) {
             (Verdict::Nothing, _) => with_remedy.next(),
-            (_, Some((failure, _))) => Some(failure),
+            (_, Some((failure, _))) => Some(with_remedy.find(|one| one.explains_end(failure)).unwrap_or(failure)),
             (Verdict::SoftwareOnly, None) => with_remedy.find(|dropped| dropped.explains_missing_card()),
             (Verdict::Hardware, None) => with_remedy.find(|dropped| dropped.is_missed()),
         }

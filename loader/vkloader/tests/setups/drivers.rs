@@ -1,6 +1,7 @@
 //! Set-ups with drivers that can be opened but fail later.
 
 use super::{Machine, Row, good, try_all};
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -75,6 +76,19 @@ fn a_driver_with_address_sanitizer_comes_with_its_runtime() {
 }
 
 pub(super) const ROWS: &[Row] = &[
+    Row::new(
+        "a variable names a driver that crashes, and the search finds another driver",
+        |machine| {
+            beside_good(machine, "device two\ncrash vkCreateInstance");
+            let bad = machine.path("data/vulkan/icd.d/bad.json");
+            let moved = machine.path("bad.json");
+            fs::rename(bad, &moved).expect("one file system");
+            machine.variable("VK_DRIVER_FILES", moved.to_str().expect("plain"));
+        },
+        "program.crashed",
+    )
+    .about("this was tried without VK_DRIVER_FILES: 1 device can be used.")
+    .remedy("unset VK_DRIVER_FILES", |machine| machine.unset("VK_DRIVER_FILES")),
     Row::new(
         "a driver without its kernel module makes no instance",
         |machine| bad(machine, "device one\nfail vkCreateInstance -3"),

@@ -202,6 +202,48 @@ fn each_cause_in_a_layer_is_named_and_its_remedy_helps() {
     try_all(ROWS);
 }
 
+/// Adds an implicit layer whose `vkCreateInstance` makes the calls `call`.
+fn stops(machine: &Machine, call: &str) {
+    let library = machine.path("libraries/libstops.so");
+    let source = machine.file(
+        "stops.c",
+        format!(
+            "#include <signal.h>\n#include <string.h>\n#include <unistd.h>\nstatic int create(void *a, void *b, void *c) {{ {call}; return 0; }}\n\
+             void *vkGetInstanceProcAddr(void *a, const char *name) {{ return strcmp(name, \"vkCreateInstance\") ? 0 : create; }}\n"
+        ),
+    );
+    let made = std::process::Command::new("cc")
+        .args(["-shared", "-fPIC", "-o"])
+        .args([&library, &source])
+        .status();
+    assert!(made.expect("a compiler").success());
+    machine.layer_of("stops", &library);
+}
+
+/// A user ends a program that a layer keeps waiting, with the signal of Ctrl-C.
+#[test]
+fn a_program_that_is_ended_in_a_call_comes_with_the_layer() {
+    let mut machine = Machine::new();
+    good(&mut machine);
+    machine.working_layer("implicit", "calm", "", "");
+    stops(&machine, "raise(SIGINT); pause()");
+    let program = machine.c_program(
+        "#include <dlfcn.h>\nint main(void) { void *library = dlopen(\"libvulkan.so.1\", 2); int (*create)(void *, void *, void **) = \
+         (int (*)(void *, void *, void **))dlsym(library, \"vkCreateInstance\"); long info[8] = {1}; void *instance; \
+         return create(info, 0, &instance) ? 101 : 0; }\n",
+    );
+    let library = crate::machine::library();
+    let words = ["--library", library.to_str().expect("plain"), "--", &program];
+    let explained = machine.explain_with(&words);
+    assert_eq!(explained.first(), "program.ended", "{:#}", explained.report);
+    assert_eq!(explained.report["dropped"][0]["name"], "VK_LAYER_stops");
+    let advice = explained.advice();
+    assert!(
+        advice.contains("VK_LOADER_LAYERS_DISABLE=VK_LAYER_stops PROGRAM"),
+        "{advice}"
+    );
+}
+
 /// A function of a layer exits the process or never returns. The process does not crash, so there is no address, but the report must name
 /// this layer instead of the layer that works.
 #[test]
@@ -210,20 +252,7 @@ fn a_layer_that_exits_or_hangs_is_named_among_several() {
         let mut machine = super::Machine::new();
         good(&mut machine);
         machine.working_layer("implicit", "calm", "", "");
-        let library = machine.path("libraries/libstops.so");
-        let source = machine.file(
-            "stops.c",
-            format!(
-                "#include <string.h>\n#include <unistd.h>\nstatic int create(void *a, void *b, void *c) {{ {call}; return 0; }}\n\
-                 void *vkGetInstanceProcAddr(void *a, const char *name) {{ return strcmp(name, \"vkCreateInstance\") ? 0 : create; }}\n"
-            ),
-        );
-        let made = std::process::Command::new("cc")
-            .args(["-shared", "-fPIC", "-o"])
-            .args([&library, &source])
-            .status();
-        assert!(made.expect("a compiler").success());
-        machine.layer_of("stops", &library);
+        stops(&machine, call);
         machine.argument("--timeout").argument("8");
         let explained = machine.explain();
         assert_eq!((explained.code, explained.first()), (1, code));

@@ -2,7 +2,7 @@
 
 use crate::causes::elf;
 use crate::events::{Event, Record};
-use crate::report::{Dropped, Report, codes};
+use crate::report::{Dropped, Report, codes, rank};
 use std::path::{Path, PathBuf};
 
 /// Name of a link to the loader. Only packages for developers contain this link.
@@ -25,15 +25,25 @@ pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
     let bytes = is_small.then(|| std::fs::read(program).ok()).flatten()?;
     let has = |name: &str| bytes.windows(name.len()).any(|part| part == name.as_bytes());
     let own = elf::Identity::of(program)?;
-    let names_link = has(&format!("{LINK}\0")) && !has(&format!("{LINK}.1\0"));
-    (names_link && !has_own_link(program, report) && elf::without_variable(LINK, own).is_none()).then(|| Dropped {
-        reason: format!("The program opens {LINK}, which is missing: only {LINK}.1 is installed."),
+    let names_link = has(&format!("{LINK}\0"));
+    // A program with both names may open the library by the other name if the link is missing.
+    let names_both = has(&format!("{LINK}.1\0"));
+    let row = codes::LOADER_NOT_OPENED;
+    let may_go_on = if names_both {
+        ", unless it then opens the other name"
+    } else {
+        ""
+    };
+    let is_missing = !has_own_link(program, report) && elf::without_variable(LINK, own).is_none();
+    ((names_link || names_both) && is_missing).then(|| Dropped {
+        rank: if names_both { rank::CONSEQUENCE } else { row.rank() },
+        reason: format!("The program opens {LINK}, but only {LINK}.1 is installed, so that it fails without vkloader{may_go_on}."),
         findings: vec!["vkloader gave the program a library of this name".into()],
         advice: format!(
             "Install the package with this link: libvulkan-dev (Debian, Ubuntu), vulkan-loader-devel (Fedora) or vulkan-icd-loader (Arch); or make \
              the link {LINK} to {LINK}.1 in the folder of that file."
         ),
-        ..codes::LOADER_NOT_OPENED.about(LINK)
+        ..row.about(LINK)
     })
 }
 

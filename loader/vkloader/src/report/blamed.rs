@@ -1,0 +1,155 @@
+//! Findings about layers that may be the reason why a program failed.
+
+use super::layers::{MESAS, WITHOUT};
+use super::{ActiveLayer, Dropped, Report, codes};
+use crate::manifests;
+use crate::shell::word;
+use crate::variables::Variables;
+use std::path::Path;
+
+impl Report {
+    /// Returns `true` if the program ended with a failure although a device is usable, and no call failed.
+    pub(crate) fn has_failed_alone(&self) -> bool {
+        let is_failure = |one: &Dropped| one.code == codes::PROGRAM_FAILED.name;
+        self.is_usable() && self.failed.is_empty() && self.dropped.iter().any(is_failure)
+    }
+
+    /// Adds the finding about a layer that hides extensions of devices.
+    pub(crate) fn add_hidden_extensions(&mut self, layer: &str, extensions: &[String]) {
+        let own = self.layers.iter().find(|one| one.name == layer);
+        let mut found = codes::LAYER_HIDES_EXTENSIONS.about(layer);
+        found.reason = format!(
+            "{layer} hides extensions of the device from the program: {}.",
+            listed(extensions)
+        );
+        if let Some(own) = own {
+            found.file = Some(own.manifest.clone());
+            let on = on_switch(own, &self.variables);
+            found.findings.extend(
+                on.as_ref()
+                    .map(|(name, value)| format!("{name}={value} switches the layer on")),
+            );
+            found.advice = to_switch_off(own, on.as_ref());
+            found.variable = on.map(|(name, _)| name);
+        }
+        self.dropped.push(found);
+    }
+}
+
+/// Adds to the finding about a program that ended itself by SIGABRT the implicit layers that may have made a call fail. A layer that a variable
+/// switches on comes first.
+pub(crate) fn suspect_for_abort(found: &mut Dropped, layers: &[ActiveLayer], variables: &Variables) {
+    const READ: &str = "Read the last message of the program, which names the check that failed.";
+    found.findings.insert(
+        0,
+        "code ends its process by SIGABRT if one of its checks fails, for example after a failed call".into(),
+    );
+    let is_suspect = |layer: &&ActiveLayer| layer.enabled_by == "implicit" && layer.name != MESAS;
+    let mut suspects: Vec<(&ActiveLayer, Option<(String, String)>)> = layers
+        .iter()
+        .filter(is_suspect)
+        .map(|layer| (layer, on_switch(layer, variables)))
+        .collect();
+    suspects.sort_by_key(|(_, on)| on.is_none());
+    let Some((layer, on)) = suspects.first() else {
+        found.advice = READ.into();
+        return;
+    };
+    let names: Vec<&str> = suspects.iter().map(|(layer, _)| layer.name.as_str()).collect();
+    found
+        .findings
+        .insert(0, format!("a layer may have made a call fail: {}", names.join(", ")));
+    let switched = on
+        .as_ref()
+        .map(|(name, value)| format!("{name}={value} switches {} on. ", layer.name));
+    found.advice = format!(
+        "{}{}. If that does not help: {READ}",
+        switched.unwrap_or_default(),
+        to_switch_off(layer, on.as_ref()),
+    );
+    found.variable = on.as_ref().map(|(name, _)| name.clone());
+}
+
+/// Upper bound on the number of extensions that a sentence lists.
+const MOST_LISTED: usize = 4;
+
+/// Returns names in a list, with the number of names that are left out.
+fn listed(names: &[String]) -> String {
+    let first = names[..names.len().min(MOST_LISTED)].join(", ");
+    match names.len().saturating_sub(MOST_LISTED) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}
+
+/// Returns the variable that switches an implicit layer on, with its value, if the variable is set.
+fn on_switch(layer: &ActiveLayer, variables: &Variables) -> Option<(String, String)> {
+    let (name, _) = manifests::enabling_switch(Path::new(&layer.manifest), &layer.name)?;
+    let value = variables.get(&name)?;
+    Some((name, value))
+}
+
+/// Returns the remedy that switches an active layer off. `on` is the variable that switches the layer on.
+fn to_switch_off(layer: &ActiveLayer, on: Option<&(String, String)>) -> String {
+    if layer.is_asked_for {
+        return "Update the layer, or start the program without the option that asks for it.".into();
+    }
+    let off = manifests::own_switch(Path::new(&layer.manifest), &layer.name);
+    let (variable, value) = off.unwrap_or_else(|| (WITHOUT.into(), layer.name.clone()));
+    let command = format!("{variable}={} PROGRAM", word(&value));
+    match on {
+        Some((name, _)) => format!("Start the program without the layer: {command}, or: unset {name}"),
+        None => format!("Start the program without the layer: {command}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns an active implicit layer that a variable switches on.
+    fn layer(folder: &Path) -> ActiveLayer {
+        let manifest = folder.join("capture.json");
+        let text = r#"{"layer": {"name": "VK_LAYER_capture", "enable_environment": {"VKLT_CAPTURE": "1"},
+            "disable_environment": {"VKLT_NO_CAPTURE": "1"}}}"#;
+        std::fs::write(&manifest, text).expect("a file");
+        ActiveLayer {
+            name: "VK_LAYER_capture".into(),
+            enabled_by: "implicit".into(),
+            because: String::new(),
+            order: String::new(),
+            is_asked_for: false,
+            manifest: manifest.display().to_string(),
+            library: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_layer_that_hides_extensions_comes_with_the_variables_that_switch_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut report = Report {
+            layers: vec![layer(folder.path())],
+            ..Report::default()
+        };
+        let names: Vec<String> = (0..6).map(|number| format!("VK_{number}")).collect();
+        report.add_hidden_extensions("VK_LAYER_capture", &names);
+        let found = &report.dropped[0];
+        assert!(
+            found.reason.ends_with("VK_0, VK_1, VK_2, VK_3 and 2 more."),
+            "{}",
+            found.reason
+        );
+        assert!(found.advice.ends_with("VKLT_NO_CAPTURE=1 PROGRAM"), "{}", found.advice);
+    }
+
+    #[test]
+    fn layers_are_suspects_if_a_program_ends_itself() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut found = codes::PROGRAM_CRASHED.about("the program");
+        suspect_for_abort(&mut found, &[], &Variables::default());
+        assert!(found.advice.starts_with("Read the last message"), "{}", found.advice);
+        suspect_for_abort(&mut found, &[layer(folder.path())], &Variables::default());
+        assert!(found.findings[0].ends_with("VK_LAYER_capture"), "{:?}", found.findings);
+        assert!(found.advice.contains("VKLT_NO_CAPTURE=1 PROGRAM"), "{}", found.advice);
+    }
+}
