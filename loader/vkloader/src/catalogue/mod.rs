@@ -167,6 +167,12 @@ fn user_folder(variable: &str, usual: &str) -> Option<PathBuf> {
     set(variable).or_else(|| set("HOME").map(|home| home.join(usual)))
 }
 
+/// `true` if programs of this program's architecture can list devices from records.
+const HAS_RECORDS: bool = cfg!(all(
+    target_pointer_width = "64",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+));
+
 impl Update {
     /// Asks the drivers and writes the catalogue. Returns the exit status.
     fn run(self) -> io::Result<u8> {
@@ -183,7 +189,7 @@ impl Update {
         file::check(&path, place.user)?;
         let before = if all { None } else { file::read(&path).ok() };
         let folder = path.parent();
-        let records = folder.filter(|_| !no_records);
+        let records = folder.filter(|_| HAS_RECORDS && !no_records);
         let extent = |before, changed| update::Extent {
             before,
             changed,
