@@ -66,9 +66,6 @@ pub(super) fn of_no_package(report: &mut Report, own: Identity) {
                 "Update or rebuild {path}, for which no package is known here, or remove it and install the loader of the system."
             ),
             (code, Some(away)) if code == codes::DEVICE_HIDDEN_BY_LOADER.name => format!("{away}."),
-            (code, Some(away)) if code == codes::LOADER_REFUSES_MANIFEST.name => {
-                format!("{away}; or correct the file: {}", one.advice)
-            }
             (_, Some(away)) if one.advice.starts_with(TO_UPDATE) => one.advice.replace(TO_UPDATE, &format!("{away}.")),
             _ => continue,
         };
