@@ -129,7 +129,7 @@ impl Explain {
             && let Some(program) = self.program.first()
             && let Some(words) = untraced::lacks_symbol(program, finished.ending)
         {
-            return Err(io::Error::other(words));
+            return Err(without_trace(report, words));
         }
         if report.loader.is_none() && report.crash.is_some() {
             // The crash explains the missing trace.
@@ -153,6 +153,7 @@ impl Explain {
             ));
         }
         match report.loader {
+            None if self.program.is_empty() => Err(io::Error::other(self.no_trace(seen, finished))),
             None => Err(without_trace(report, self.no_trace(seen, finished))),
             Some(_) => Ok(()),
         }
@@ -175,6 +176,7 @@ impl Explain {
                 .any(|device| device.is_usable && condition.fits(device)),
             None => report.is_usable(),
         };
+        let fits = fits && !report.lacks_loader();
         Ok(ExitCode::from(if fits { USABLE } else { NONE }))
     }
 
@@ -337,7 +339,19 @@ fn without_trace(report: &Report, why: String) -> io::Error {
         .ended
         .as_ref()
         .map_or(String::new(), |ended| format!(". {ended}"));
-    io::Error::other(why + &causes::without_vulkan() + &ended)
+    // The remedies follow the reason, after semicolons.
+    let (reason, remedies) = why.split_once("; ").unwrap_or((&why, ""));
+    let of_variables = causes::without_vulkan();
+    let parts = [
+        &format!("{reason}{ended}"),
+        of_variables.trim_start_matches(". "),
+        remedies,
+    ];
+    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    io::Error::other(format!(
+        "the program left no trace, so its devices are unknown{}",
+        show::reason(&parts.join("; "))
+    ))
 }
 
 fn plain(program: &OsString, arguments: &[OsString]) -> Process {

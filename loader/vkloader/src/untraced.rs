@@ -1,6 +1,7 @@
 //! Finds the reason why a program wrote no trace: for example, the program does not use the library that writes the trace.
 
 use crate::carried;
+use crate::causes;
 use crate::causes::elf::{Closure, Identity, folders, interpreter, is_usual, locate, read, undefined_in};
 use crate::child::Ending;
 use crate::crash::Environment;
@@ -153,7 +154,8 @@ pub(crate) fn opened(graphics: Option<&[String]>, library: &Path) -> Option<Stri
         let folder = folder.display();
         return Some(format!(
             "it opened {path}, which writes no trace; something that starts the program adds {folder} to LD_LIBRARY_PATH, or the program names \
-             the file: take that out, or remove the file, so that the program gets the system's loader"
+             the file: take that out, or remove the file, so that the program gets the system's loader{}",
+            with_usual_drivers()
         ));
     }
     let other = graphics
@@ -162,6 +164,20 @@ pub(crate) fn opened(graphics: Option<&[String]>, library: &Path) -> Option<Stri
     Some(format!(
         "it opened no Vulkan loader, so it uses no Vulkan{other}; vkloader explain without a program tells which devices there are"
     ))
+}
+
+/// Returns the remedy for a loader that does not search the folders of the system. Returns an empty text if the system has no driver, or if a
+/// variable names drivers already.
+fn with_usual_drivers() -> String {
+    let manifests = causes::usual_manifests();
+    let is_set = |name: &&str| std::env::var_os(name).is_some();
+    if manifests.is_empty() || OF_DRIVERS.iter().any(is_set) {
+        return String::new();
+    }
+    let value = word(&manifests.join(":"));
+    format!(
+        "; if that loader does not search the folders of the system, name the drivers: VK_DRIVER_FILES={value} PROGRAM"
+    )
 }
 
 /// Returns the reason why a program wrote no trace, with a remedy, if the program's name or file shows the reason.

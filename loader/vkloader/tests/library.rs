@@ -195,7 +195,7 @@ fn a_program_with_folders_of_its_own_first() {
     assert_eq!(output.status.code(), Some(2), "{said}");
     let found = own.join("libvulkan.so.1").display().to_string();
     assert!(
-        said.contains(&format!("the program opened {found}")) && said.contains("DT_RPATH"),
+        said.contains(&format!("The program opened {found}")) && said.contains("DT_RPATH"),
         "{said}"
     );
     bench.is_clean();

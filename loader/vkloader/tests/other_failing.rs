@@ -200,3 +200,31 @@ fn the_loader_of_programs_is_known_without_proc() {
         loader.to_str().expect("plain")
     );
 }
+
+/// The program works under `vkloader`, which gives it a library. Without `vkloader`, the program has no loader.
+#[test]
+fn a_program_that_finds_no_loader_is_told_although_it_works_here() {
+    let machine = machine(LOADER);
+    fs::write(machine.path("first/libvulkan.so.1"), "no library").expect("written");
+    let program = [env!("CARGO_BIN_EXE_vkloader"), "probe", "libvulkan.so.1"];
+    let words = [&["explain", "--"], &program[..]].concat();
+    let explained = machine.explain_with(&words[1..]);
+    assert_eq!(
+        (explained.code, explained.first()),
+        (1, "loader.not-opened"),
+        "{:#}",
+        explained.report["dropped"]
+    );
+    assert_eq!(explained.devices(), ["card"]);
+    assert!(
+        explained.advice().contains("out of LD_LIBRARY_PATH"),
+        "{}",
+        explained.advice()
+    );
+    let output = machine.run(&words);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        text.contains("Without vkloader, the program finds no Vulkan loader"),
+        "{text}"
+    );
+}

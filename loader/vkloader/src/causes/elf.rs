@@ -2,9 +2,11 @@
 
 pub(super) mod damage;
 mod elsewhere;
+pub(super) mod exports;
 mod messages;
 mod refused;
 mod symbols;
+mod template;
 
 use super::limits::Limits;
 use super::packages;
@@ -141,7 +143,11 @@ const NO_LOADER: &str = "exports no vkGetInstanceProcAddr";
 /// Adds the reason why the loader of programs does not open. The message of the finding contains the path of a damaged file.
 fn loader_not_opened(dropped: &mut Dropped, library: &str, own: Identity, about: &About<'_>) {
     let words = words_of_the_linker(dropped).unwrap_or_default();
-    let Some(path) = locate(library, own).or_else(|| refused::named_path(&words)) else {
+    // The folder of the traced library comes first in the variables of the program, but only if `vkloader` starts the program.
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    let is_traced = |path: &Path| about.loader.is_some_and(|loader| real(loader) == real(path));
+    let found = locate(library, own).filter(|path| !is_traced(path));
+    let Some(path) = found.or_else(|| refused::named_path(&words)) else {
         if let Some((link, target)) = elsewhere::dangling(library) {
             let words = format!("{link} is a link to {target}, which is not there");
             dropped.findings.insert(0, words);
@@ -182,7 +188,8 @@ fn absent(dropped: &mut Dropped, library: &str, manifest: Option<&str>, own: Ide
         dropped.advice = format!("Let this user search the folder: chmod o+x {}", shell::word(&folder));
         return;
     }
-    if let Some((finding, advice)) = elsewhere::uncached(library, own) {
+    let uncached = || elsewhere::uncached(library, own);
+    if let Some((finding, advice)) = template::of(library, manifest, own).or_else(uncached) {
         dropped.findings.insert(0, finding);
         dropped.advice = advice;
         return;
@@ -338,6 +345,9 @@ fn in_words_of_the_linker(dropped: &mut Dropped, words: &str, own: Identity, pro
     }
 }
 
+/// Beginning of the remedy for a driver that this system cannot use.
+pub(super) const FOR_ANOTHER_SYSTEM: &str = "Install a driver that is built for this system";
+
 /// Returns the finding and the remedy for a library without a required version of its symbols. The message is `LIBRARY: version `VERSION'
 /// not found (required by LIBRARY)`.
 fn too_old(words: &str, own: Identity) -> Option<(String, String)> {
@@ -359,7 +369,7 @@ fn too_old(words: &str, own: Identity) -> Option<(String, String)> {
         ),
         (None, Some(usual), _) => instead(library, &usual),
         (None, None, _) if closure::is_of_c_library(Path::new(library)) => format!(
-            "Install a driver that is built for this system, because {by} is for a newer one; or upgrade the whole system. The C library cannot be \
+            "{FOR_ANOTHER_SYSTEM}, because {by} is for a newer one; or upgrade the whole system. The C library cannot be \
              updated alone."
         ),
         (None, None, owner) => {

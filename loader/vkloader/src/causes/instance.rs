@@ -3,13 +3,11 @@
 mod extensions;
 mod link;
 
-use super::{chosen, display, words};
+use super::{chosen, display, unfound, words};
 use crate::events::{Event, Record};
-use crate::manifests;
 use crate::names;
 use crate::report::{self, Call, Device, Dropped, Report, codes, rank};
 use crate::shell::word;
-use std::path::Path;
 
 const OUT_OF_HOST_MEMORY: i32 = -1;
 const LAYER_NOT_PRESENT: i32 = -6;
@@ -263,39 +261,64 @@ fn name_layer(found: &mut Dropped, report: &Report, records: &[&Record]) {
         Event::Refused(refused) => Some(refused.name.as_str()),
         _ => None,
     });
-    let Some(name) = refused else { return };
+    let Some(name) = refused.or_else(|| unopened(report)) else {
+        return;
+    };
     found.name = name.into();
     found.reason = format!("The program asked for {name}, which is not installed, so it got no instance.");
     let left_out = |dropped: &&Dropped| dropped.name == name && dropped.code != codes::INSTANCE_LAYER_MISSING.name;
     if let Some(dropped) = report.dropped.iter().find(left_out) {
-        found.reason = format!("The program asked for {name}, which was left out, so it got no instance.");
+        leave_out_layer(found, &lower(dropped.reason.trim_end_matches('.')));
         found.findings.insert(0, dropped.in_short());
         found.file.clone_from(&dropped.file);
         found.advice.clone_from(&dropped.advice);
         found.variable.clone_from(&dropped.variable);
-    } else if let Some(overriding) = report.dropped.iter().find(|dropped| replaces_layers(dropped)) {
-        found.findings.insert(0, overriding.in_short());
-        found.file.clone_from(&overriding.file);
-        found.advice.clone_from(&overriding.advice);
-    } else if let Some(replaced) = words::replaced_layers(records) {
-        found.findings.insert(0, replaced);
-        found.advice = "If this is unintended: unset VK_LAYER_PATH; otherwise install the layer there.".into();
-        found.variable = Some("VK_LAYER_PATH".into());
+    } else if let Some(unfound) = unfound::find(name, report, records) {
+        leave_out_layer(found, &unfound.why);
+        found.findings.insert(0, unfound.finding);
+        found.file = unfound.file;
+        found.advice = unfound.advice;
+        found.variable = unfound.variable.map(String::from);
     } else if let Some(layer) = words::successor(name) {
         found.advice = format!(
             "{name} no longer exists, and {layer} replaces it: update the program, or start it without the option that asks for the layer."
         );
+    } else if let Some(layer) = unfound::similar(name, records) {
+        found.advice = format!("Correct the name in the options or settings of the program: {layer} is installed.");
     } else if let Some(install) = to_install(name) {
         found.advice = format!("{install}; or start the program without the option that asks for it.");
     }
+    if found.variable.is_none()
+        && found.code == codes::INSTANCE_LAYER_MISSING.name
+        && let Some(replaced) = words::replaced_layers(records)
+    {
+        found.findings.insert(0, replaced);
+        found.advice = format!("{} Also: unset VK_LAYER_PATH", found.advice);
+        found.variable = Some("VK_LAYER_PATH".into());
+    }
 }
 
-/// Returns `true` for an override layer that replaces the search folders for layers.
-fn replaces_layers(dropped: &Dropped) -> bool {
-    let content = || manifests::read(Path::new(dropped.file.as_deref()?));
-    let replaces =
-        |content: &serde_json::Value| manifests::layers(content).any(|layer| layer.get("override_paths").is_some());
-    dropped.code == codes::LAYER_OVERRIDE_ACTIVE.name && content().is_some_and(|content| replaces(&content))
+/// Changes the finding about a missing layer to one about a layer that is installed but left out. `why` is the reason, without a full stop.
+fn leave_out_layer(found: &mut Dropped, why: &str) {
+    let name = &found.name;
+    found.reason = format!("The program asked for {name}, which is installed, but was left out: {why}.");
+    found.code = codes::INSTANCE_LAYER_LEFT_OUT.name.into();
+}
+
+/// Returns a text that begins with a lower-case letter.
+fn lower(text: &str) -> String {
+    let mut rest = text.chars();
+    let first: String = rest.next().into_iter().flat_map(char::to_lowercase).collect();
+    format!("{first}{}", rest.as_str())
+}
+
+/// Returns the requested layer whose library could not be used. The loader then refuses the instance without a record about the layer.
+fn unopened(report: &Report) -> Option<&str> {
+    let is_layer = |one: &&Dropped| one.code.starts_with("layer-library.");
+    let is_requested = |one: &&Dropped| one.findings.iter().any(|fact| fact.contains("Requested layer "));
+    let mut all = report.dropped.iter().filter(is_layer);
+    let found = all.clone().find(is_requested).or_else(|| all.next())?;
+    Some(&found.name)
 }
 
 /// Returns a finding if the message is about a layer that is older than the program.

@@ -5,7 +5,32 @@ use crate::report::{Dropped, codes};
 use rustix::process::{Resource, getrlimit};
 
 /// Remedy for a limit on the address space.
-pub(super) const REMEDY: &str = "Remove the limit: ulimit -v unlimited; in a service of systemd, LimitAS=infinity.";
+const REMEDY: &str = "Remove the limit: ulimit -v unlimited; in a service of systemd, LimitAS=infinity.";
+
+/// Variables that batch systems set for their jobs, each with the remedy. A job cannot raise the limit that its batch system set.
+const OF_BATCH: [(&str, &str); 4] = [
+    (
+        "SLURM_JOB_ID",
+        "Ask Slurm for more memory: sbatch --mem=8G (or srun --mem=8G).",
+    ),
+    ("SGE_ROOT", "Ask Grid Engine for more memory: qsub -l h_vmem=8G."),
+    ("PBS_JOBID", "Ask PBS for more memory: qsub -l vmem=8gb, or -l mem=8gb."),
+    ("LSB_JOBID", "Ask LSF for more memory: bsub -M 8GB."),
+];
+
+/// Returns the remedy for a limit on the address space. `is_set` returns `true` for the name of a variable that is set.
+pub(super) fn remedy(is_set: impl Fn(&str) -> bool) -> String {
+    let of_batch = OF_BATCH.iter().find(|(name, _)| is_set(name));
+    of_batch.map_or_else(
+        || REMEDY.into(),
+        |(_, remedy)| format!("{remedy} Outside of a job: ulimit -v unlimited"),
+    )
+}
+
+/// Returns the remedy for a limit on the address space of this process.
+pub(super) fn own_remedy() -> String {
+    remedy(|name| std::env::var_os(name).is_some())
+}
 
 /// Codes of findings about failures that a lack of memory can cause.
 const MAY_LACK_MEMORY: [&str; 5] = [
@@ -205,13 +230,19 @@ pub(super) fn explain(dropped: &mut Dropped, limits: &Limits) {
     }
     if let Some(limit) = limits.of_address_space() {
         dropped.findings.insert(0, limit);
-        dropped.advice = format!("{REMEDY} If that does not help: {}", dropped.advice);
+        dropped.advice = format!("{} If that does not help: {}", own_remedy(), dropped.advice);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_job_of_a_batch_system_asks_that_system_for_memory() {
+        assert!(remedy(|name| name == "SLURM_JOB_ID").starts_with("Ask Slurm"));
+        assert_eq!(remedy(|_| false), REMEDY);
+    }
 
     #[test]
     fn limits_are_read_from_the_text_of_the_kernel() {

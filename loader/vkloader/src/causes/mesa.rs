@@ -108,15 +108,18 @@ fn unmatched(name: &str, value: &str, report: &Report) -> Option<Dropped> {
         (true, None) => format!("No device matches {name}: {value}."),
         (false, _) => format!("{name} is {value}, which has no meaning there."),
     };
-    found.findings = report
+    let words: Vec<(String, &str)> = report
         .devices
         .iter()
-        .filter_map(|device| word_for(name, device))
+        .filter_map(|device| Some((word_for(name, device)?, device.name.as_str())))
         .collect();
-    found.advice = if found.findings.is_empty() {
+    let of_device = |(word, device): &(String, &str)| format!("{word} chooses {device}");
+    found.findings = words.iter().map(of_device).collect();
+    found.advice = if words.is_empty() {
         format!("If this is unintended: unset {name}")
     } else {
-        format!("Use the word of an existing device, or: unset {name}")
+        let commands: Vec<String> = words.iter().map(|(word, _)| format!("{word} PROGRAM")).collect();
+        format!("Use the word of a device: {}, or: unset {name}", commands.join(" or "))
     };
     if number.is_some() {
         found.rank = rank::ASIDE;
@@ -136,7 +139,7 @@ fn has_place(report: &Report, place: &str) -> bool {
     cards.any(|device| tag(device).as_deref() == Some(place)) || is_unknown && is_listed()
 }
 
-/// Returns a sentence with the word that selects a device.
+/// Returns the assignment to a variable that selects a device.
 fn word_for(name: &str, device: &Device) -> Option<String> {
     let numbers = format!("{:04x}:{:04x}", device.vendor, device.device);
     let word = match name == PRIME {
@@ -144,7 +147,7 @@ fn word_for(name: &str, device: &Device) -> Option<String> {
         true => tag(device).map_or(numbers, |tag| format!("pci-{tag}")),
         false => numbers,
     };
-    Some(format!("{name}={word} chooses {}", device.name))
+    Some(format!("{name}={word}"))
 }
 
 /// Returns the PCI address of a device in Mesa's form, for example `0000_03_00_0`.

@@ -22,6 +22,7 @@ mod snap;
 mod spelling;
 mod symbols;
 mod taken_out;
+mod unfound;
 mod unsearched;
 pub(crate) mod words;
 
@@ -34,6 +35,7 @@ pub(crate) use origin::IN_FILE as ORIGIN_FILE;
 use origin::Origin;
 pub(crate) use overriding::REPLACING;
 pub(crate) use snap::Snap;
+pub(crate) use unsearched::usual_manifests;
 
 use crate::child::Finished;
 use crate::events::{Event, Record};
@@ -65,6 +67,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
             limits: &report.limits,
         };
         elf::explain(dropped, &about);
+        elf::exports::explain(dropped, manifest.as_deref());
         manifest::explain(dropped, &home);
         of_crash(dropped, own, (report.crash.as_ref(), &report.variables, &report.layers));
         printed::explain(dropped, own, is_usable);
@@ -84,6 +87,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     multiarch::forget(report);
     let is_replaced = variables(&records).any(|(name, _)| overriding::REPLACING.contains(&name));
     hardware::find(report, is_replaced);
+    add_missing_driver(report);
     if report.loader.is_some() {
         find_in_settings(report, &records, of_program);
     }
@@ -187,6 +191,23 @@ fn manifest_of(dropped: &Dropped, records: &[&Record]) -> Option<String> {
 fn adapt(report: &mut Report, own: elf::Identity) {
     already_used(report);
     loader::of_no_package(report, own);
+}
+
+/// Adds the remedy for the missing driver of a card to the finding about a library that has no Vulkan.
+fn add_missing_driver(report: &mut Report) {
+    let mut all = report.dropped.iter();
+    let missing = all.find(|one| one.code == codes::HARDWARE_NO_DRIVER.name);
+    let Some(install) = missing.map(|one| one.advice.clone()) else {
+        return;
+    };
+    let has_none = |one: &&mut Dropped| {
+        one.findings
+            .first()
+            .is_some_and(|fact| fact.ends_with(elf::exports::NO_VULKAN))
+    };
+    for one in report.dropped.iter_mut().filter(has_none) {
+        one.advice = format!("{} {install}", one.advice);
+    }
 }
 
 /// Recommends removing a manifest whose library is missing, if a driver with a library of the same name is already in use.

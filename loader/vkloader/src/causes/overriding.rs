@@ -1,7 +1,7 @@
 //! Finds settings that override others without a message: variables that replace the search for drivers, settings files, override layers,
 //! and two manifests for one library. Also finds the reason why a machine has no drivers.
 
-use super::{multiarch, spelling, unsearched, variables};
+use super::{elf, multiarch, spelling, unsearched, variables};
 use crate::events::{Event, Record, Searched, TracedDecision};
 use crate::report::{Device, Dropped, Report, Verdict, codes, rank};
 use crate::shell::word;
@@ -35,6 +35,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
         let silent = if hides_card { rank::SILENT } else { silent };
         found.push(replaced(report, name, value, silent));
         multiarch::blame_variable(report, name, silent);
+        offer_usual_drivers(report, name);
     } else if !report.is_usable()
         && !has_crashed(report)
         && searched(records).next().is_some()
@@ -124,6 +125,33 @@ fn replaced(report: &Report, name: &str, value: &str, silent: u8) -> Dropped {
             None => format!("If this is unintended: unset {name}"),
         },
         ..codes::SEARCH_REPLACED.about(name)
+    }
+}
+
+/// Adds to the remedies of broken drivers that the variable `name` names how to use the drivers of the system. A driver that is built for
+/// another system cannot be repaired, so this remedy then comes first.
+fn offer_usual_drivers(report: &mut Report, name: &str) {
+    let unset = format!("unset {name}");
+    let by_variable = format!("the variable {name}");
+    let is_it = |one: &&mut Dropped| {
+        let is_named = one.named_by.as_deref() == Some(by_variable.as_str());
+        one.rank == rank::BROKEN && one.subject == "driver" && is_named && !one.advice.contains(&unset)
+    };
+    let has_others = !unsearched::usual_manifests().is_empty();
+    for one in report.dropped.iter_mut().filter(is_it) {
+        let is_of_other_system = one.advice.starts_with(elf::FOR_ANOTHER_SYSTEM);
+        one.advice = match (is_of_other_system, has_others) {
+            (true, true) => format!("Use the drivers of this system, which {name} replaces: {unset}"),
+            (true, false) => format!(
+                "Install the drivers of this system, such as mesa-vulkan-drivers (Debian, Ubuntu, Fedora), and let programs search for them: {unset}"
+            ),
+            (false, true) => format!(
+                "{}; or use the drivers of the system: {unset}",
+                one.advice.trim_end_matches('.')
+            ),
+            (false, false) => continue,
+        };
+        one.variable = Some(name.into());
     }
 }
 

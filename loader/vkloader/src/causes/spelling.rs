@@ -79,6 +79,58 @@ pub(super) fn of_word(word: &str) -> Option<&'static str> {
     Some(mistake.advice)
 }
 
+/// Returns a list of paths without the mistakes that have one possible correction: quotes, blanks, wrong separators, and `~` and `$` that only
+/// a shell replaces. `variable` returns the value of a variable. Returns `None` if nothing changes, or if a changed path does not exist.
+pub(super) fn corrected(value: &str, variable: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let is_there = |path: &str| Path::new(path).exists();
+    let split = |word: &str| {
+        let parts = word.split([',', ';']).map(String::from);
+        if is_there(word) {
+            vec![word.to_owned()]
+        } else {
+            parts.collect()
+        }
+    };
+    let mut words: Vec<String> = Vec::new();
+    for word in value.split(':').flat_map(split) {
+        let right = if is_there(&word) {
+            word
+        } else {
+            expanded(&word, &variable)?
+        };
+        if !right.is_empty() {
+            words.push(right);
+        }
+    }
+    let corrected = words.join(":");
+    let is_right = |word: &String| is_there(word) || value.split(':').any(|known| known == word);
+    (corrected != value && words.iter().all(is_right)).then_some(corrected)
+}
+
+/// Returns a path as a shell would expand it. Returns `None` if the path contains a variable that is not set.
+fn expanded(word: &str, variable: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let word = word.trim().trim_matches(['"', '\'']).trim();
+    let word = match word.strip_prefix('~') {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{}{rest}", variable("HOME")?),
+        _ => word.to_owned(),
+    };
+    let mut expanded = String::new();
+    let mut rest = word.as_str();
+    while let Some((before, after)) = rest.split_once('$') {
+        let (name, after) = match after.strip_prefix('{') {
+            Some(inner) => inner.split_once('}')?,
+            None => {
+                let is_sign = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
+                after.split_at(after.find(|sign| !is_sign(sign)).unwrap_or(after.len()))
+            }
+        };
+        expanded += before;
+        expanded += &variable(name)?;
+        rest = after;
+    }
+    Some(expanded + rest)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,6 +158,39 @@ mod tests {
                 words.is_none_or(|words| found.is_some_and(|found| found.contains(words))),
                 "{value}"
             );
+        }
+    }
+
+    #[test]
+    fn paths_are_corrected_as_a_shell_would_expand_them() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = folder.path().display().to_string();
+        for name in ["a", "b"] {
+            std::fs::create_dir(folder.path().join(name)).expect("a folder");
+        }
+        let variable = |name: &str| (name == "HOME").then(|| home.clone());
+        for (value, expected) in [
+            ("~/a", Some("H/a")),
+            ("$HOME/a:${HOME}/b", Some("H/a:H/b")),
+            ("\"H/a\"", Some("H/a")),
+            ("'H/a:H/b'", Some("H/a:H/b")),
+            ("H/a,H/b", Some("H/a:H/b")),
+            ("H/a; H/b\r", Some("H/a:H/b")),
+            ("H/nowhere:~/a", Some("H/nowhere:H/a")),
+            ("H/a", None),
+            ("~/nowhere", None),
+            ("$NOWHERE/a", None),
+            ("~other/a", None),
+            ("", None),
+        ] {
+            let whole = |text: &str| {
+                text.replace('H', "\0")
+                    .replace("\0OME", "HOME")
+                    .replace("N\0", "NH")
+                    .replace('\0', &home)
+            };
+            let found = corrected(&whole(value), variable);
+            assert_eq!(found, expected.map(whole), "{value}");
         }
     }
 }

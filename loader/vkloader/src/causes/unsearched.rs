@@ -168,6 +168,18 @@ const FOLDERS: [&str; 4] = [
 /// Upper bound on the size of a manifest in bytes.
 const LARGEST: u64 = 1 << 16;
 
+/// Returns the manifests in the folders in which drivers install them.
+pub(crate) fn usual_manifests() -> Vec<String> {
+    let in_folder = |folder: &&str| {
+        let folder = *folder;
+        let manifests = names(Path::new(folder))
+            .into_iter()
+            .filter(|name| name.ends_with(ENDING));
+        manifests.map(|name| format!("{folder}/{name}")).collect::<Vec<_>>()
+    };
+    FOLDERS.iter().flat_map(in_folder).collect()
+}
+
 /// Returns an existing manifest that probably replaced the manifest `missing`. Both manifests have the same name up to the first dot. The
 /// existing manifest is in the same folder or in one of the usual folders.
 pub(super) fn like(missing: &Path) -> Option<String> {

@@ -1,7 +1,7 @@
 //! Finds words in variables that match no driver, layer or device. The loader ignores unmatched words without a message.
 
 use super::overriding::REPLACING;
-use super::{instance, multiarch, spelling, unsearched, variables};
+use super::{instance, multiarch, spelling, unfound, unsearched, variables};
 use crate::events::{Event, Record};
 use crate::report::{Dropped, Report, Verdict, codes, rank};
 use crate::shell;
@@ -12,6 +12,8 @@ use std::path::Path;
 
 mod devices;
 mod names;
+
+pub(super) use names::differing;
 
 /// Kinds of words in variables.
 #[derive(Clone, Copy, PartialEq)]
@@ -74,7 +76,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
     let mut found = Vec::new();
     for (name, value) in variables(records) {
         if let Some(row) = VARIABLES.iter().find(|row| row.name == name) {
-            found.extend(Words::of(row, value, records).unmatched(report.verdict, records));
+            found.extend(Words::of(row, value, report, records).unmatched());
         }
         found.extend(devices::unmatched(name, value, report));
     }
@@ -132,6 +134,8 @@ fn unmatched_in_file(records: &[&Record]) -> Vec<Dropped> {
 struct Words<'a> {
     row: &'a Row,
     value: &'a str,
+    report: &'a Report,
+    records: &'a [&'a Record],
     layers: Vec<String>,
     /// File names of the drivers' manifests.
     drivers: Vec<String>,
@@ -140,12 +144,14 @@ struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    fn of(row: &'a Row, value: &'a str, records: &[&Record]) -> Self {
+    fn of(row: &'a Row, value: &'a str, report: &'a Report, records: &'a [&Record]) -> Self {
         let is_of_layers = matches!(row.kind, Kind::Layer | Kind::LayerPattern);
         Self {
             row,
             value,
-            layers: names(records, "layer", |name, _| name.into()),
+            report,
+            records,
+            layers: layers(records),
             drivers: names(records, "driver", |name, path| {
                 let manifest = if path.ends_with(".json") { path } else { name };
                 manifest.rsplit('/').next().unwrap_or(manifest).into()
@@ -164,15 +170,15 @@ impl<'a> Words<'a> {
     }
 
     /// Returns a finding for each word that matches nothing.
-    fn unmatched(&self, verdict: Verdict, records: &[&Record]) -> Vec<Dropped> {
+    fn unmatched(&self) -> Vec<Dropped> {
         // The loader searches for explicit layers only if the program or a variable requests one.
-        let is_known = self.row.is_wanted || self.row.kind == Kind::DriverPattern || looked_for_explicit(records);
+        let is_known = self.row.is_wanted || self.row.kind == Kind::DriverPattern || looked_for_explicit(self.records);
         if !is_known {
             return Vec::new();
         }
         self.all()
             .filter(|word| !self.matches(word))
-            .map(|word| self.describe(word, verdict))
+            .map(|word| self.describe(word))
             .collect()
     }
 
@@ -187,7 +193,7 @@ impl<'a> Words<'a> {
     }
 
     /// Returns the finding about a word that matches nothing.
-    fn describe(&self, word: &str, verdict: Verdict) -> Dropped {
+    fn describe(&self, word: &str) -> Dropped {
         let (name, kind) = (self.row.name, self.row.kind);
         let mut found = codes::VARIABLE_NO_MATCH.about(name);
         let (reason, known, usual) = match kind {
@@ -209,9 +215,20 @@ impl<'a> Words<'a> {
             .into_iter()
             .collect();
         found.findings.extend(self.layer_path.clone());
-        let mistake = self.mistake(word);
+        let unfound = (kind == Kind::Layer)
+            .then(|| unfound::find(word, self.report, self.records))
+            .flatten();
+        let mistake = match unfound {
+            Some(unfound) => {
+                found.reason = format!("{word} in {name} is installed, but was left out: {}.", unfound.why);
+                found.findings.push(unfound.finding);
+                found.file = unfound.file;
+                Some(unfound.advice)
+            }
+            None => self.mistake(word),
+        };
         found.advice = format!("{}, or: unset {name}", mistake.as_deref().unwrap_or(usual));
-        self.rank(word, verdict, &mut found);
+        self.rank(word, self.report.verdict, &mut found);
         found
     }
 
@@ -238,9 +255,14 @@ impl<'a> Words<'a> {
     fn mistake(&self, word: &str) -> Option<String> {
         let name = self.row.name;
         match self.row.kind {
-            Kind::Path => of_path(name, word, self.value),
-            _ if self.row.separators == [':'] && word.contains([',', ';']) => {
-                Some("Divide the names by a colon".into())
+            Kind::Path => self.corrected_paths(word).or_else(|| of_path(name, word, self.value)),
+            _ if self.row.separators == [':'] && word.contains([',', ';', ' ']) => {
+                let parts = self.value.split([':', ',', ';', ' ']).filter(|part| !part.is_empty());
+                let right = parts.collect::<Vec<_>>().join(":");
+                Some(format!(
+                    "Divide the names by a colon: {name}={} PROGRAM",
+                    shell::word(&right)
+                ))
             }
             Kind::Layer => self.layer_for(word),
             Kind::LayerPattern | Kind::DriverPattern => self.is_part(word).then(|| {
@@ -250,6 +272,14 @@ impl<'a> Words<'a> {
                 )
             }),
         }
+    }
+
+    /// Returns the mistake in a path, with the value of the variable without mistakes.
+    fn corrected_paths(&self, word: &str) -> Option<String> {
+        let name = self.row.name;
+        let mistake = spelling::of_word(word)?;
+        let corrected = spelling::corrected(self.value, |name| self.report.variables.get(name))?;
+        Some(format!("{mistake}: {name}={} PROGRAM", shell::word(&corrected)))
     }
 
     /// Returns a remedy for the name of a layer that does not exist.
@@ -263,6 +293,10 @@ impl<'a> Words<'a> {
         if let Some(longer) = self.layers.iter().find(|layer| layer.starts_with(word)) {
             let layer = shell::word(longer);
             return Some(format!("Write the whole name of the layer: {name}={layer}"));
+        }
+        if let Some(layer) = unfound::similar(word, self.records) {
+            let value = self.value.replace(word, &layer);
+            return Some(format!("Correct the name: {name}={}", shell::word(&value)));
         }
         instance::to_install(word).filter(|_| self.layer_path.is_none())
     }
@@ -331,6 +365,11 @@ pub(super) fn replaced_layers(records: &[&Record]) -> Option<String> {
     Some(format!(
         "{name} is set, so explicit layers are searched only in {value}"
     ))
+}
+
+/// Returns the names of the layers that the loader found.
+pub(super) fn layers(records: &[&Record]) -> Vec<String> {
+    names(records, "layer", |name, _| name.into())
 }
 
 fn looked_for_explicit(records: &[&Record]) -> bool {

@@ -63,6 +63,9 @@ rows! {
     INSTANCE_LAYER_MISSING = "instance.layer-missing", "program", rank::REFUSED,
         "The program asked for a layer that is not installed, so it got no instance.",
         "Install the layer, or start the program without the option that asks for it.";
+    INSTANCE_LAYER_LEFT_OUT = "instance.layer-left-out", "program", rank::REFUSED,
+        "The program asked for a layer that is installed but left out, so it got no instance.",
+        "Remove what leaves the layer out, or start the program without the option that asks for it.";
     INSTANCE_EXTENSION_MISSING = "instance.extension-missing", "program", rank::REFUSED,
         "The program asked for an instance extension that no driver or layer has, so it got no instance.",
         "Install a driver that has the extension; for an extension about windows, the driver must support the window system.";
@@ -136,7 +139,7 @@ rows! {
     DEVICE_MOVED_BY_LAYER = "device.moved-by-layer", "layer", rank::ASIDE,
         "A layer changed the order of the devices.",
         "Start the program without the layer, or change the settings that the layer reads.";
-    DEVICE_LISTED_TWICE = "device.listed-twice", "device", rank::ASIDE,
+    DEVICE_LISTED_TWICE = "device.listed-twice", "device", rank::ASIDE - 1,
         "Two drivers list the same graphics card, so programs see it twice.",
         "Leave one of the two drivers out, or remove its package.";
     DEVICE_NOT_CREATED = "device.not-created", "device", rank::BROKEN,

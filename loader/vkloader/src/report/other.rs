@@ -28,6 +28,7 @@ const USUAL: [&str; 7] = [
 
 /// Adds the loader that programs use to a report, without a comparison. Used for a program that ran with the examined library.
 pub(crate) fn name(report: &mut Report, records: &[Record], other: &Other) {
+    report.dropped.extend(not_opened(other));
     let described = described(other);
     if other.seen.not_opened.is_none() {
         report
@@ -37,16 +38,22 @@ pub(crate) fn name(report: &mut Report, records: &[Record], other: &Other) {
     report.other_loader = Some(described);
 }
 
+/// Returns the finding that the loader of programs does not open.
+fn not_opened(other: &Other) -> Option<Dropped> {
+    let words = other.seen.not_opened.as_ref()?;
+    Some(Dropped {
+        findings: vec![format!("the system says: {words}")],
+        ..codes::LOADER_NOT_OPENED.about(NAME)
+    })
+}
+
 /// Adds the loader that programs use, and its differences from `own`, the results with the examined library. After the call, the report has
 /// the devices that programs receive.
 pub(crate) fn compare(report: &mut Report, records: &[Record], own: &Seen, other: &Other) {
     let mut described = described(other);
     described.is_compared = true;
-    if let Some(words) = &other.seen.not_opened {
-        report.dropped.push(Dropped {
-            findings: vec![format!("the system says: {words}")],
-            ..codes::LOADER_NOT_OPENED.about(NAME)
-        });
+    if let Some(found) = not_opened(other) {
+        report.dropped.push(found);
     } else {
         let view = View::of(records, other);
         described.differences = differences(report, own, &other.seen, &view);

@@ -4,7 +4,11 @@ use super::{Dropped, Report, Verdict, codes, rank};
 use crate::causes::ORIGIN_FILE;
 
 /// Codes of findings about a program that did not end normally. Each code has the beginning of a verdict.
-const ENDINGS: [(&codes::Row, &str); 14] = [
+const ENDINGS: [(&codes::Row, &str); 16] = [
+    (
+        codes::LOADER_NOT_OPENED,
+        "Without vkloader, the program finds no Vulkan loader",
+    ),
     (codes::VARIABLE_OF_PROGRAM, "The program uses no graphics card"),
     (codes::PROGRAM_WORD_SIZE, "The program does not run with this library"),
     (codes::PROGRAM_CRASHED, "The program crashed"),
@@ -13,6 +17,7 @@ const ENDINGS: [(&codes::Row, &str); 14] = [
     (codes::PROGRAM_KILLED, "The program was killed"),
     (codes::PROGRAM_ENDED, "The program was ended during a call"),
     (codes::INSTANCE_LAYER_MISSING, "The program got no instance"),
+    (codes::INSTANCE_LAYER_LEFT_OUT, "The program got no instance"),
     (codes::INSTANCE_EXTENSION_MISSING, "The program got no instance"),
     (codes::DISPLAY_MISSING, "The program has no display"),
     (codes::DISPLAY_WITHOUT_DRI3, "The program failed"),
@@ -29,7 +34,7 @@ const LONG: [&str; 4] = ["the log says: ", "the system says: ", "searched ", "on
 const VAGUE: [&str; 4] = ["the ", "no ", "all ", "this "];
 
 /// Number of rows at the beginning of [`ENDINGS`] that explain more than an unusable graphics card.
-const BEFORE_HARDWARE: usize = 10;
+const BEFORE_HARDWARE: usize = 12;
 
 impl Dropped {
     /// Returns `true` if the finding may explain why no graphics card is usable although a software driver works.
@@ -127,7 +132,12 @@ impl Report {
     /// Returns the finding that describes the program's failure, and the beginning of the verdict. Returns `None` if the program did not
     /// fail, or if another cause explains more.
     fn failure(&self) -> Option<(&Dropped, &'static str)> {
+        // The comparison of two loaders has a section and a verdict of its own.
+        let is_compared = self.other_loader.as_ref().is_some_and(|other| other.is_compared);
         let find = |(row, words): &(&codes::Row, &'static str)| {
+            if is_compared && row.name == codes::LOADER_NOT_OPENED.name {
+                return None;
+            }
             // A program that was ended outside of a call did not fail.
             let is_it = |found: &&Dropped| found.code == row.name && found.rank < rank::ASIDE;
             let found = self.dropped.iter().find(is_it)?;
@@ -155,6 +165,12 @@ impl Report {
         }
     }
 
+    /// Returns `true` if programs find no loader, so that the devices in the report are only those of the examined library.
+    pub(crate) fn lacks_loader(&self) -> bool {
+        self.other_loader.as_ref().is_some_and(|other| other.path.is_none())
+            && self.dropped.iter().any(|one| one.code == codes::LOADER_NOT_OPENED.name)
+    }
+
     /// Returns `true` if the verdict begins with a failure of the program.
     pub(crate) fn is_failure(&self) -> bool {
         self.failure().is_some()
@@ -179,7 +195,12 @@ impl Report {
         match (self.verdict, self.failure()) {
             (Verdict::Nothing, _) => with_remedy.next(),
             (_, Some((failure, _))) => Some(with_remedy.find(|one| one.explains_end(failure)).unwrap_or(failure)),
-            (Verdict::SoftwareOnly, None) => with_remedy.find(|dropped| dropped.explains_missing_card()),
+            (Verdict::SoftwareOnly, None) => {
+                let card = with_remedy.clone().find(|dropped| dropped.explains_missing_card());
+                // Nobody misses a card on a machine without one, so another finding explains more.
+                let has_card = card.is_some_and(|one| one.code != codes::HARDWARE_NONE.name);
+                with_remedy.find(|one| !has_card && one.is_missed()).or(card)
+            }
             (Verdict::Hardware, None) => with_remedy.find(|dropped| dropped.is_missed()),
         }
     }
@@ -214,5 +235,25 @@ mod tests {
         let mut found = codes::PROGRAM_FAILED.about("the program");
         found.findings = vec!["the system says: no".into()];
         assert_eq!(found.head_facts(), ["the system says: no"]);
+    }
+
+    #[test]
+    fn a_machine_without_a_card_comes_after_a_word_without_effect() {
+        let word = Dropped {
+            rank: rank::CONSEQUENCE,
+            ..codes::VARIABLE_NO_MATCH.about("VK_INSTANCE_LAYERS")
+        };
+        let mut report = Report {
+            verdict: Verdict::SoftwareOnly,
+            dropped: vec![word, codes::HARDWARE_NONE.about("this machine")],
+            ..Report::default()
+        };
+        let first = |report: &Report| report.first_cause().map(|one| one.code.clone());
+        assert_eq!(first(&report).as_deref(), Some(codes::VARIABLE_NO_MATCH.name));
+        report.dropped.push(codes::HARDWARE_NO_NODE.about("card"));
+        report.dropped.remove(1);
+        assert_eq!(first(&report).as_deref(), Some(codes::HARDWARE_NO_NODE.name));
+        report.dropped = vec![codes::HARDWARE_NONE.about("this machine")];
+        assert_eq!(first(&report).as_deref(), Some(codes::HARDWARE_NONE.name));
     }
 }

@@ -11,4 +11,4 @@ pub(crate) use condition::{Condition, matches};
 pub(crate) use devices::{devices, driver_word};
 pub(crate) use page::html;
 pub(crate) use summary::summary;
-pub(crate) use terminal::{chain, plain, text};
+pub(crate) use terminal::{chain, plain, reason, text};

@@ -38,11 +38,7 @@ impl Lines {
 
     /// Writes a text after the margin `margin.0`. The second and later lines have the margin `margin.1`.
     pub(super) fn wrapped(&mut self, margin: (&str, &str), style: Style, text: &str) -> io::Result<()> {
-        let options = Options::new(self.width)
-            .initial_indent(margin.0)
-            .subsequent_indent(margin.1)
-            .break_words(false)
-            .word_splitter(WordSplitter::NoHyphenation);
+        let options = options(self.width, margin);
         // An arrow marks a remedy at the start of a line, so a line never breaks before an arrow in a name.
         let mut text = unbroken(&plain(text)).replace(" ->", "\u{A0}->");
         while text.contains(" \u{A0}") {
@@ -128,6 +124,38 @@ pub(crate) fn text(report: &Report) -> io::Result<()> {
     catalogue(report, &mut lines)?;
     slow(report, &mut lines)?;
     lines.out.flush()
+}
+
+/// Returns a reason and its remedies in the form of a verdict. The text of `why` has a remedy after each semicolon.
+pub(crate) fn reason(why: &str) -> String {
+    let mut lines = String::new();
+    let mut margins = ("x ", "  ");
+    for part in why.split("; ") {
+        let mut rest = part.chars();
+        let first: String = rest.next().into_iter().flat_map(char::to_uppercase).collect();
+        // The name of a command keeps its case.
+        let is_command = part.starts_with("vkloader");
+        let text = if is_command {
+            part.to_owned()
+        } else {
+            format!("{first}{}", rest.as_str())
+        };
+        for line in textwrap::wrap(&unbroken(&plain(&text)), options(USUAL_WIDTH, margins)) {
+            lines += "\n";
+            lines += &line.replace('\u{A0}', " ");
+        }
+        margins = ("  -> ", "     ");
+    }
+    lines
+}
+
+/// Returns the options for lines of `width` columns with the margins of the first line and of the others.
+fn options<'a>(width: usize, (first, others): (&'a str, &'a str)) -> Options<'a> {
+    Options::new(width)
+        .initial_indent(first)
+        .subsequent_indent(others)
+        .break_words(false)
+        .word_splitter(WordSplitter::NoHyphenation)
 }
 
 /// Prints the verdict of a report.
@@ -391,6 +419,15 @@ mod tests {
         ] {
             assert_eq!(unbroken(text), expected);
         }
+    }
+
+    #[test]
+    fn a_reason_comes_before_its_remedies() {
+        let text = reason("the program opened none; vkloader explain lists them; it may be old");
+        assert_eq!(
+            text,
+            "\nx The program opened none\n  -> vkloader explain lists them\n  -> It may be old"
+        );
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod manifests;
 mod posted;
 mod releases;
 mod reported;
+mod requested;
 mod surroundings;
 mod tried;
 mod users;
@@ -138,7 +139,15 @@ fn try_all(rows: &[Row]) {
 }
 
 /// Set-ups that have a separate test: the file, and the name of the test.
-const ELSEWHERE: [(&str, &str); 54] = [
+const ELSEWHERE: [(&str, &str); 56] = [
+    (
+        "other_failing.rs",
+        "a_program_that_finds_no_loader_is_told_although_it_works_here",
+    ),
+    (
+        "setups/requested.rs",
+        "an_installed_layer_that_a_program_does_not_get_is_named_with_the_reason",
+    ),
     (
         "failed/main.rs",
         "a_program_that_opens_the_missing_link_to_the_loader_is_said_as_that",

@@ -276,12 +276,12 @@ pub(super) const ROWS: &[Row] = &[
         "a variable asks for a known layer that is not installed",
         |machine| {
             good(machine);
-            machine.variable("VK_INSTANCE_LAYERS", "VK_LAYER_KHRONOS_validation");
+            machine.variable("VK_INSTANCE_LAYERS", "VK_LAYER_VKBASALT_post_processing");
         },
         "variable.no-match",
     )
-    .about("VK_LAYER_KHRONOS_validation")
-    .remedy("Install the layer: vulkan-validationlayers", |machine| {
+    .about("VK_LAYER_VKBASALT_post_processing")
+    .remedy("Install the layer: vkbasalt", |machine| {
         machine.unset("VK_INSTANCE_LAYERS");
     })
     .gone(),

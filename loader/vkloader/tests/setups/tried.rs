@@ -6,6 +6,27 @@ use std::fs;
 
 pub(super) const ROWS: &[Row] = &[
     Row::new(
+        "a checkout left a pointer of Git LFS in place of the library",
+        |machine| {
+            good(machine);
+            let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345678\n";
+            machine.file("libraries/libmock_good.so", pointer);
+        },
+        "driver.not-opened",
+    )
+    .about("libmock_good.so is a pointer of Git LFS")
+    .remedy("git lfs install && git lfs pull", good),
+    Row::new(
+        "the manifest is the template of an installer",
+        |machine| {
+            good(machine);
+            machine.manifest("good", "__NV_VK_ICD_NOWHERE__".as_ref(), "");
+        },
+        "driver.not-opened",
+    )
+    .about("good.json is a template")
+    .remedy("write the path of its library in place of __NV_VK_ICD_NOWHERE__", good),
+    Row::new(
         "a variable names a driver without a device",
         |machine| {
             good(machine);

@@ -4,6 +4,7 @@ use super::closure::{self, Closure, Identity};
 use super::{file_name, locate, refused, shown};
 use crate::installed;
 use crate::report::{Dropped, UNTIL_THEN};
+use crate::shell::word;
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -53,14 +54,84 @@ impl Fault {
     }
 }
 
+/// A kind of files that stand in place of a library.
+struct Kind {
+    /// Beginning of the file, in lower case.
+    beginning: &'static str,
+    what: &'static str,
+    /// Remedy, in which `FILE` and `FOLDER` stand for the file and for the folder of its repository.
+    remedy: &'static str,
+}
+
+const KINDS: [Kind; 5] = [
+    Kind {
+        beginning: "version https://git-lfs.github.com/spec/",
+        what: "a pointer of Git LFS, in place of the library",
+        remedy: "Fetch the library: cd FOLDER && git lfs install && git lfs pull",
+    },
+    Kind {
+        beginning: "/annex/objects/",
+        what: "a pointer of git-annex, in place of the library",
+        remedy: "Fetch the library: cd FOLDER && git annex get FILE",
+    },
+    Kind {
+        beginning: "<!doctype html",
+        what: "a page of the web, in place of the library",
+        remedy: "Download FILE again: the server sent a page in its place, such as a login or an error.",
+    },
+    Kind {
+        beginning: "<html",
+        what: "a page of the web, in place of the library",
+        remedy: "Download FILE again: the server sent a page in its place, such as a login or an error.",
+    },
+    Kind {
+        beginning: "mz",
+        what: "a library for Windows",
+        remedy: "Name a library for Linux in library_path of the manifest.",
+    },
+];
+
+/// Upper bound on the number of bytes that are read from the beginning of a file.
+const BEGINNING: u64 = 256;
+
+/// Returns the description and the remedy for a file of a known kind that stands in place of a library.
+fn instead(file: &Path) -> Option<(String, String)> {
+    let mut bytes = Vec::new();
+    let opened = fs::metadata(file)
+        .is_ok_and(|status| status.is_file())
+        .then(|| File::open(file).ok());
+    std::io::Read::read_to_end(&mut std::io::Read::take(opened??, BEGINNING), &mut bytes).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let start = text.trim_start().to_lowercase();
+    if let Some(kind) = KINDS.iter().find(|kind| start.starts_with(kind.beginning)) {
+        let has_repository = |folder: &&Path| folder.join(".git").exists();
+        let folder = file.ancestors().skip(1).find(has_repository).or(file.parent())?;
+        let remedy = kind.remedy.replace("FILE", &word(&shown(file)));
+        return Some((kind.what.into(), remedy.replace("FOLDER", &word(&shown(folder)))));
+    }
+    // Some systems store a link as a file with the name of its target.
+    let target = file.parent()?.join(text.trim());
+    let is_link =
+        !text.trim().is_empty() && !text.contains('\0') && target.is_file() && Identity::of(&target).is_some();
+    is_link.then(|| {
+        (
+            format!("a text with the name {}, in place of a link to it", text.trim()),
+            format!("Make the link: ln -sf {} {}", word(text.trim()), word(&shown(file))),
+        )
+    })
+}
+
 /// Returns a sentence about a file that is not a library, or that was truncated; `None` for a whole library.
 fn damage(path: &Path) -> Option<String> {
     let size = fs::metadata(path).map_or(0, |status| status.len());
     match (Identity::of(path), closure::whole_size(path)) {
-        (None, _) => Some(format!(
-            "{} is not a library: {size} bytes without the beginning of one",
-            shown(path)
-        )),
+        (None, _) => Some(match instead(path) {
+            Some((what, _)) => format!("{} is {what}", shown(path)),
+            None => format!(
+                "{} is not a library: {size} bytes without the beginning of one",
+                shown(path)
+            ),
+        }),
         (_, Some(whole)) if whole > size => Some(format!(
             "{} is cut: it has {size} bytes of at least {whole}",
             shown(path)
@@ -96,7 +167,10 @@ pub(in crate::causes) fn remedy(file: &Path, library: &Path, own: Identity) -> S
             shown(&other),
             shown(file)
         ),
-        _ => format!("{}; if this happens again, check the disk.", to_reinstall(file)),
+        _ => match instead(file) {
+            Some((_, remedy)) => remedy,
+            None => format!("{}; if this happens again, check the disk.", to_reinstall(file)),
+        },
     }
 }
 
@@ -144,6 +218,40 @@ pub(in crate::causes) fn blame(dropped: &mut Dropped, finding: String, remedy: &
 mod tests {
     use super::*;
     use std::sync::mpsc;
+
+    #[test]
+    fn files_in_place_of_a_library_are_known_by_their_beginning() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("sub/libx.so");
+        fs::create_dir_all(folder.path().join("sub")).expect("a folder");
+        fs::create_dir(folder.path().join(".git")).expect("a folder");
+        let program = std::env::current_exe().expect("a path");
+        fs::copy(program, folder.path().join("sub/libx.so.1")).expect("copied");
+        let root = folder.path().display().to_string();
+        for (text, what, words) in [
+            (
+                "version https://git-lfs.github.com/spec/v1\noid sha256:1\n",
+                "Git LFS",
+                format!("cd {root} && git lfs install && git lfs pull"),
+            ),
+            (
+                "/annex/objects/SHA256E-s1--2.so\n",
+                "git-annex",
+                format!("git annex get {root}/sub/libx.so"),
+            ),
+            ("\n<!DOCTYPE html><html>", "page of the web", "Download".into()),
+            ("MZ\u{90}", "Windows", "Linux".into()),
+            ("libx.so.1", "link", format!("ln -sf libx.so.1 {root}/sub/libx.so")),
+        ] {
+            fs::write(&file, text).expect("written");
+            let finding = damage(&file).expect("no library");
+            assert!(finding.contains(what), "{finding}");
+            let advice = remedy(&file, &file, Identity::of_this_process());
+            assert!(advice.contains(&words), "{advice}");
+        }
+        fs::write(&file, "libnowhere.so").expect("written");
+        assert!(remedy(&file, &file, Identity::of_this_process()).starts_with("Reinstall"));
+    }
 
     #[test]
     fn a_pipe_in_the_place_of_a_library_is_not_opened() {

@@ -200,6 +200,11 @@ pub(super) fn before_usual(library: &str, symbol: &str, other: &Path, usual: &Pa
     );
     // If no file lists the folder, it is in the list of folders that a library has for its needs.
     let advice = match files.find(lists) {
+        // The configuration of each system lists folders for the administrator's own files, such as `/usr/local/lib`.
+        Some(_) if folder.starts_with("/usr/local/lib") && installed::owner(&shown(other)).is_none() => format!(
+            "Remove this old copy, which belongs to no package: rm {} && ldconfig; for one program: {command}",
+            word(&shown(other))
+        ),
         Some(file) => format!(
             "Remove the package that contains {}, or take its folder out of {}, and run ldconfig. For one program: {command}",
             shown(other),

@@ -3,7 +3,7 @@
 use super::closure::{self, Closure, Identity};
 use super::damage::damaged;
 use super::{closed_folder, file_name, messages, shown};
-use crate::causes::limits::{Limits, REMEDY};
+use crate::causes::limits::{Limits, own_remedy};
 use crate::report::Dropped;
 use crate::shell::word;
 use rustix::fs::StatVfsMountFlags;
@@ -169,7 +169,7 @@ impl Facts {
                     ),
                 )
             }
-            (None, Some(limit)) => (format!("memory had no space for it: {limit}"), REMEDY.into()),
+            (None, Some(limit)) => (format!("memory had no space for it: {limit}"), own_remedy()),
             (None, None) if self.selinux => (
                 "its code may not run: a security policy, such as that of SELinux, may forbid it".into(),
                 format!(

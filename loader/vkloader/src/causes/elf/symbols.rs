@@ -20,7 +20,7 @@ const NESTED: &str = "_ZN";
 
 /// The names in a library's table of dynamic symbols.
 #[derive(Default)]
-struct Symbols {
+pub(super) struct Symbols {
     defined: Vec<Vec<u8>>,
     /// Symbols that another library must define. Weak symbols are not among them, because the dynamic linker accepts that they are missing.
     undefined: Vec<Vec<u8>>,
@@ -28,15 +28,37 @@ struct Symbols {
 
 impl Symbols {
     /// Reads the symbols of a library; empty for a file that is not a library.
-    fn of(path: &Path) -> Self {
+    pub(super) fn of(path: &Path) -> Self {
+        Self::in_table(path, elf::SHT_DYNSYM)
+    }
+
+    /// Reads the symbols in one table of a library.
+    fn in_table(path: &Path, table: u32) -> Self {
         let is_small = fs::metadata(path).is_ok_and(|status| status.is_file() && status.len() <= LARGEST);
         let data = is_small.then(|| fs::read(path).ok()).flatten().unwrap_or_default();
         let symbols = match data.get(4) {
-            Some(&elf::ELFCLASS64) => read::<elf::FileHeader64<Endianness>>(&data),
-            Some(_) => read::<elf::FileHeader32<Endianness>>(&data),
+            Some(&elf::ELFCLASS64) => read::<elf::FileHeader64<Endianness>>(&data, table),
+            Some(_) => read::<elf::FileHeader32<Endianness>>(&data, table),
             None => None,
         };
         symbols.unwrap_or_default()
+    }
+
+    /// Returns the names of the symbols that the library exports.
+    pub(super) fn defined(&self) -> Vec<String> {
+        let names = self
+            .defined
+            .iter()
+            .map(|name| String::from_utf8_lossy(name).into_owned());
+        names.collect()
+    }
+
+    /// Returns the names of the symbols that a library defines without exporting them; empty if the library was stripped.
+    pub(super) fn hidden(path: &Path) -> Vec<String> {
+        let exported = Self::of(path).defined();
+        let mut all = Self::in_table(path, elf::SHT_SYMTAB).defined();
+        all.retain(|name| !exported.contains(name));
+        all
     }
 
     fn count(&self, beginning: &str) -> usize {
@@ -45,11 +67,11 @@ impl Symbols {
     }
 }
 
-fn read<H: FileHeader<Endian = Endianness>>(data: &[u8]) -> Option<Symbols> {
+fn read<H: FileHeader<Endian = Endianness>>(data: &[u8], table: u32) -> Option<Symbols> {
     let header = H::parse(data).ok()?;
     let endian = header.endian().ok()?;
     let sections = header.sections(endian, data).ok()?;
-    let table = sections.symbols(endian, data, elf::SHT_DYNSYM).ok()?;
+    let table = sections.symbols(endian, data, table).ok()?;
     let mut symbols = Symbols::default();
     for symbol in table.iter() {
         let name = symbol.name(endian, table.strings()).unwrap_or_default().to_vec();
@@ -111,6 +133,9 @@ pub(in crate::causes) fn undefined(words: &str, own: Identity, program: Option<&
 /// Returns the finding and the remedy for a symbol that `library` needs. The names of other symbols show the library in which the symbol
 /// belongs.
 fn by_names(library: &str, symbol: &str, own: Identity) -> (String, String) {
+    if let Some((other, usual)) = of_same_name(symbol, Path::new(library), own) {
+        return elsewhere::before_usual(library, symbol, &other, &usual);
+    }
     if let Some((other, beginning)) = likely(symbol, Path::new(library), own) {
         if let Some(usual) = usual_with(symbol, &other, own) {
             return elsewhere::before_usual(library, symbol, &other, &usual);
@@ -154,11 +179,28 @@ fn likely(symbol: &str, library: &Path, own: Identity) -> Option<(PathBuf, Strin
 /// Returns the file of the system with the name of `library` that defines `symbol`, if `library` itself is another file. The dynamic linker
 /// finds `library` first, because its configuration lists folders of other software, such as those of a driver from the maker of the card.
 fn usual_with(symbol: &str, library: &Path, own: Identity) -> Option<PathBuf> {
+    other_with(symbol, library, None, own)
+}
+
+/// Returns the file of the system with the name of `library` that defines `symbol`, like [`usual_with`]. Also examines the folder `beside`.
+fn other_with(symbol: &str, library: &Path, beside: Option<&Path>, own: Identity) -> Option<PathBuf> {
     let real = |path: &Path| fs::canonicalize(path).ok();
     let name = library.file_name()?;
-    let mut usual = closure::usual_folders().map(|folder| Path::new(folder).join(name));
+    let folders = closure::usual_folders().map(|folder| Path::new(folder).join(name));
+    let mut usual = folders.chain(beside.map(|folder| folder.join(name)));
     let defines = |path: &PathBuf| Symbols::of(path).defined.iter().any(|name| name == symbol.as_bytes());
     usual.find(|path| Identity::of(path) == Some(own) && real(path) != real(library) && defines(path))
+}
+
+/// Returns a library that `library` needs and that the dynamic linker finds first, together with a library of the same name that defines
+/// `symbol`. The second library is in a usual folder or in the folder of `library`.
+fn of_same_name(symbol: &str, library: &Path, own: Identity) -> Option<(PathBuf, PathBuf)> {
+    let found = Closure::of(library, own).found.into_iter();
+    let mut found = found.filter(|path| !closure::is_of_c_library(path));
+    found.find_map(|other| {
+        let usual = other_with(symbol, &other, library.parent(), own)?;
+        Some((other, usual))
+    })
 }
 
 /// Returns the beginnings of a name that end with a whole word, longest first. The beginnings of `wl_display_get` are `wl_display_` and

@@ -10,6 +10,8 @@ mod kernel;
 mod machine;
 mod newer;
 mod permissions;
+mod rules;
+mod service;
 mod several;
 
 use super::{Snap, elf, linker};
@@ -17,6 +19,7 @@ use crate::report::{Card, Device, Dropped, Report, codes, rank};
 pub(crate) use drivers::for_cards;
 use machine::{Machine, WINDOWS_DRIVER, WINDOWS_NODE};
 use permissions::{closed_nodes, permissions};
+use service::Service;
 use several::{is_explained, is_of_minor_card};
 use std::path::{Path, PathBuf};
 
@@ -214,10 +217,13 @@ fn versions(machine: &Machine, report: &Report) -> Option<Dropped> {
     let (module, library) = (machine.nvidia_module()?, machine.nvidia_library()?);
     let row = codes::HARDWARE_NVIDIA_VERSIONS;
     (module != library).then(|| Dropped {
-        advice: if report.surroundings.iter().any(|word| word == "flatpak") {
-            install::for_flatpak(&module)
-        } else {
-            row.remedy.into()
+        advice: match surrounding(report) {
+            Some(("flatpak", _)) => install::for_flatpak(&module),
+            Some(("docker" | "podman", _)) => format!(
+                "Remove NVIDIA's libraries from the image, because NVIDIA's container tools add those of the host (docker run --gpus all -e \
+                 NVIDIA_DRIVER_CAPABILITIES=all IMAGE); or install them in the image in the version {module}."
+            ),
+            _ => row.remedy.into(),
         },
         findings: vec![format!("kernel module {module}, user libraries {library}")],
         ..row.about("NVIDIA")
@@ -311,19 +317,31 @@ fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
         (false, None) if machine.is_changed_root() => (card.node.as_deref()?, IN_CHANGED_ROOT),
         (false, None) => (card.node.as_deref()?, row.remedy),
     };
+    (!machine.has(node)).then(|| without_node(card, (node, advice), machine, report))
+}
+
+/// Returns the finding about a card whose device node is missing. `advice` is the general remedy.
+fn without_node(card: &Card, (node, advice): (&str, &str), machine: &Machine, report: &Report) -> Dropped {
+    let sandbox = in_sandbox(report);
+    let service = Service::without_devices(machine).filter(|_| sandbox.is_none());
+    if let Some(service) = service {
+        return service.hides(card, node);
+    }
     let value = report
         .variables
         .get(VISIBLE)
         .filter(|value| NO_CARD.contains(&value.as_str()));
     let hidden = value.filter(|_| card.vendor == NVIDIA);
-    (!machine.has(node)).then(|| Dropped {
+    let of_kind = sandbox.filter(|(word, _)| *word == "container" && card.vendor != NVIDIA);
+    let of_kind = of_kind.and_then(|_| rules::for_container(machine));
+    Dropped {
         findings: [format!("{node} is not there")]
             .into_iter()
             .chain(hidden.map(|value| format!("{VISIBLE} is {value}, so the container gets no card")))
             .collect(),
-        advice: advice.into(),
-        ..row.about(card.to_string())
-    })
+        advice: of_kind.unwrap_or_else(|| advice.into()),
+        ..codes::HARDWARE_NO_NODE.about(card.to_string())
+    }
 }
 
 fn nvidia_nodes(surrounding: &str) -> &'static str {

@@ -2,6 +2,7 @@
 
 use super::kernel;
 use super::machine::{Machine, is_open_to_us};
+use super::rules;
 use crate::report::{Dropped, codes};
 use crate::shell::word;
 use std::fs;
@@ -21,6 +22,9 @@ pub(super) fn closed_nodes(machine: &Machine) -> Vec<PathBuf> {
 /// Returns a finding about device nodes that this user may not open.
 pub(super) fn permissions(machine: &Machine, closed: &[PathBuf]) -> Option<Dropped> {
     let first = closed.first()?;
+    if let Some(found) = rules::refusing(first, machine) {
+        return Some(found);
+    }
     let row = codes::HARDWARE_NO_PERMISSION;
     let user = user(machine);
     Some(Dropped {

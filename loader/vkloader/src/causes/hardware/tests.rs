@@ -1,3 +1,4 @@
+mod containers;
 mod hosts;
 mod kernel;
 mod more;

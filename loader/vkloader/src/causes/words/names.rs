@@ -47,7 +47,7 @@ fn in_same_words(name: &str) -> Vec<&str> {
 }
 
 /// Returns the number of letters to insert, remove or replace so that two words are equal.
-fn differing(one: &str, other: &str) -> usize {
+pub(in crate::causes) fn differing(one: &str, other: &str) -> usize {
     let mut row: Vec<usize> = (0..=other.len()).collect();
     for (place, letter) in one.bytes().enumerate() {
         let mut before = row[0];

@@ -1,0 +1,325 @@
+//! Finds the reason why the loader did not find a layer whose manifest is installed. For example, a variable or an override layer replaces
+//! the usual folders, or a path in a variable is wrong.
+
+use super::{spelling, variables, words};
+use crate::events::{Event, Record};
+use crate::manifests;
+use crate::report::{Dropped, Report};
+use crate::shell::word;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Folder with the manifests of explicit layers, below each data folder.
+const BELOW: &str = "vulkan/explicit_layer.d";
+/// Folders that the loader searches for explicit layers if no variable replaces them.
+const USUAL: [&str; 6] = [
+    "/etc/xdg/vulkan/explicit_layer.d",
+    "/etc/vulkan/explicit_layer.d",
+    "/usr/local/etc/vulkan/explicit_layer.d",
+    "/usr/local/share/vulkan/explicit_layer.d",
+    "/usr/share/vulkan/explicit_layer.d",
+    "/run/opengl-driver/share/vulkan/explicit_layer.d",
+];
+/// Folders with explicit layers in an installation of the Vulkan SDK, relative to the folder that `VULKAN_SDK` names, or to the folder above.
+const IN_SDK: [&str; 5] = [
+    "share/vulkan/explicit_layer.d",
+    "etc/vulkan/explicit_layer.d",
+    "x86_64/share/vulkan/explicit_layer.d",
+    "x86_64/etc/vulkan/explicit_layer.d",
+    "explicit_layer.d",
+];
+/// Variable that replaces the search for explicit layers.
+const REPLACING: &str = "VK_LAYER_PATH";
+/// Variable that adds folders to the search for explicit layers.
+const ADDING: &str = "VK_ADD_LAYER_PATH";
+/// The layer that Vulkan Configurator installs.
+const OVERRIDE: &str = "VK_LAYER_LUNARG_override";
+/// Upper bound on the number of files or folders that are examined in one folder.
+const MOST: usize = 256;
+/// Number of folders above a missing folder that are examined.
+const ABOVE: usize = 4;
+
+/// The reason why an installed layer was not found.
+pub(super) struct Unfound {
+    /// The reason, as a sentence without the full stop.
+    pub(super) why: String,
+    pub(super) finding: String,
+    pub(super) advice: String,
+    /// Variable that causes the finding.
+    pub(super) variable: Option<&'static str>,
+    /// File that causes the finding.
+    pub(super) file: Option<String>,
+}
+
+/// Returns the reason why the loader did not find `layer`; `None` if no known folder has its manifest.
+pub(super) fn find(layer: &str, report: &Report, records: &[&Record]) -> Option<Unfound> {
+    let search = Search::of(layer, report, records);
+    let reasons = [
+        Search::broken,
+        Search::misspelt,
+        Search::overridden,
+        Search::replaced,
+        Search::misplaced,
+        Search::excluded,
+        Search::elsewhere,
+    ];
+    reasons.iter().find_map(|reason| reason(&search))
+}
+
+/// A search for the manifest of a layer.
+struct Search<'a> {
+    layer: &'a str,
+    report: &'a Report,
+    /// The folders that the loader searched for explicit layers.
+    searched: Vec<&'a str>,
+    /// The value of each variable that names folders with explicit layers.
+    named: Vec<(&'static str, &'a str)>,
+}
+
+impl<'a> Search<'a> {
+    fn of(layer: &'a str, report: &'a Report, records: &'a [&Record]) -> Self {
+        let folders = records.iter().filter_map(|record| match &record.event {
+            Event::Searched(searched) if searched.wanted == "explicit layer" => Some(searched.folder.as_str()),
+            _ => None,
+        });
+        let value = |name| Some((name, variables(records).find(|(known, _)| *known == name)?.1));
+        Self {
+            layer,
+            report,
+            searched: folders.collect(),
+            named: [REPLACING, ADDING].into_iter().filter_map(value).collect(),
+        }
+    }
+
+    /// Returns the manifest of the layer in a folder, or the path itself if it is the manifest.
+    fn manifest_in(&self, folder: &Path) -> Option<PathBuf> {
+        let describes = |path: &PathBuf| {
+            let content = manifests::read(path);
+            content.is_some_and(|content| manifests::layers(&content).any(|one| one["name"] == self.layer))
+        };
+        if folder.is_file() {
+            return Some(folder.to_path_buf()).filter(describes);
+        }
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(MOST);
+        let files = entries.map(|entry| entry.path());
+        let mut manifests = files.filter(|path| path.extension().is_some_and(|ending| ending == "json"));
+        manifests.find(describes)
+    }
+
+    fn is_in(&self, folder: &Path) -> bool {
+        self.manifest_in(folder).is_some()
+    }
+
+    /// Returns the usual folder with the manifest of the layer. The usual folders of other users are not among them.
+    fn usual(&self) -> Option<PathBuf> {
+        self.usual_folders().into_iter().find(|folder| self.is_in(folder))
+    }
+
+    fn usual_folders(&self) -> Vec<PathBuf> {
+        let variable = |name| self.report.variables.get(name).filter(|value| !value.is_empty());
+        let at_home = variable("HOME").map(|home| format!("{home}/.local/share"));
+        let lists = ["XDG_CONFIG_DIRS", "XDG_DATA_DIRS"].map(variable);
+        let lists = lists.into_iter().flatten();
+        let of_lists = lists.flat_map(|list| list.split(':').map(String::from).collect::<Vec<_>>());
+        let data = variable("XDG_DATA_HOME").or(at_home).into_iter().chain(of_lists);
+        let own = data.map(|folder| Path::new(&folder).join(BELOW));
+        own.chain(USUAL.iter().map(PathBuf::from)).collect()
+    }
+
+    /// Returns the reason if a searched folder has a file that is probably the broken manifest of the layer.
+    fn broken(&self) -> Option<Unfound> {
+        let lower = self.layer.to_lowercase();
+        let short = lower.trim_start_matches("vk_layer_");
+        let is_it = |one: &&Dropped| {
+            let path = Path::new(&one.name);
+            let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+            let has_name = || fs::read_to_string(path).is_ok_and(|text| text.contains(&format!("\"{}\"", self.layer)));
+            one.subject == "layer manifest" && (name.contains(short) || has_name())
+        };
+        let broken = self.report.dropped.iter().find(is_it)?;
+        Some(Unfound {
+            why: format!("its manifest {} is not usable", broken.name),
+            finding: broken.in_short(),
+            advice: broken.advice.clone(),
+            variable: None,
+            file: Some(broken.name.clone()),
+        })
+    }
+
+    /// Returns the reason if a variable names the folder of the layer with a common mistake.
+    fn misspelt(&self) -> Option<Unfound> {
+        self.named.iter().find_map(|(name, value)| {
+            let variable = |name: &str| self.report.variables.get(name);
+            let corrected = spelling::corrected(value, variable)?;
+            let folder = corrected.split(':').find(|folder| self.is_in(Path::new(folder)))?;
+            let mistake = spelling::advice(value).unwrap_or("Correct the path");
+            Some(Unfound {
+                why: format!("{name}={value} leads to no manifest"),
+                finding: format!("the layer is in {folder}"),
+                advice: format!("{mistake}: {name}={} PROGRAM", word(&corrected)),
+                variable: Some(name),
+                file: None,
+            })
+        })
+    }
+
+    /// Returns the reason if an override layer of Vulkan Configurator replaces the usual folders.
+    fn overridden(&self) -> Option<Unfound> {
+        let usual = self.usual()?;
+        let file = |one: &Dropped| one.file.clone().filter(|_| one.name == OVERRIDE);
+        self.report.dropped.iter().filter_map(file).find_map(|file| {
+            let content = manifests::read(Path::new(&file))?;
+            let mut lists = manifests::layers(&content).filter_map(|layer| layer.get("override_paths")?.as_array());
+            let folders: Vec<String> = lists
+                .next()?
+                .iter()
+                .filter_map(|path| Some(path.as_str()?.into()))
+                .collect();
+            let missing = folders.iter().find(|folder| !Path::new(folder).exists());
+            Some(Unfound {
+                why: match missing {
+                    Some(folder) => format!(
+                        "{file}, which Vulkan Configurator made, sends the search to {folder}, which does not exist"
+                    ),
+                    None => format!("{file}, which Vulkan Configurator made, sends the search to other folders"),
+                },
+                finding: format!(
+                    "the layer is in {}; searched in its place: {}",
+                    usual.display(),
+                    folders.join(", ")
+                ),
+                advice: format!(
+                    "Remove the override, which Vulkan Configurator writes again when it runs: rm {}",
+                    word(&file)
+                ),
+                variable: None,
+                file: Some(file),
+            })
+        })
+    }
+
+    /// Returns the reason if [`REPLACING`] replaces the folder of the layer by others.
+    fn replaced(&self) -> Option<Unfound> {
+        let (name, value) = self.named.iter().find(|(name, _)| *name == REPLACING)?;
+        let near = value.split(':').find_map(|folder| self.near(Path::new(folder)));
+        let usual = self.usual();
+        let shown = |folder: &PathBuf| folder.display().to_string();
+        let (usual, near) = (usual.as_ref().map(shown), near.as_ref().map(shown));
+        let unset = usual
+            .as_ref()
+            .map(|folder| format!("unset {name}, so that {folder} is searched again"));
+        let set = near.as_ref().map(|folder| format!("{name}={} PROGRAM", word(folder)));
+        let folders: Vec<String> = usual.into_iter().chain(near).collect();
+        let advices: Vec<String> = unset.into_iter().chain(set).collect();
+        (!folders.is_empty()).then(|| Unfound {
+            why: self.leads_away(name, value),
+            finding: format!("the layer is in {}", folders.join(" and ")),
+            advice: format!("Search the folder of the layer: {}", advices.join(", or: ")),
+            variable: Some(name),
+            file: None,
+        })
+    }
+
+    /// Returns the reason if a folder near one that [`ADDING`] names has the layer.
+    fn misplaced(&self) -> Option<Unfound> {
+        let (name, value) = self.named.iter().find(|(name, _)| *name == ADDING)?;
+        let near = value.split(':').find_map(|folder| self.near(Path::new(folder)))?;
+        let near = near.display().to_string();
+        Some(Unfound {
+            why: self.leads_away(name, value),
+            finding: format!("the layer is in {near}"),
+            advice: format!("Name the folder of the layer: {name}={} PROGRAM", word(&near)),
+            variable: Some(name),
+            file: None,
+        })
+    }
+
+    /// Returns a sentence about a variable that names folders without the layer.
+    fn leads_away(&self, name: &str, value: &str) -> String {
+        match value
+            .split(':')
+            .find(|folder| !folder.is_empty() && !Path::new(folder).exists())
+        {
+            Some(missing) => format!("{name} names {missing}, which does not exist"),
+            None => format!("{name} names {value}, where the layer is not"),
+        }
+    }
+
+    /// Returns a folder with the layer near `folder`: in the same installation of the SDK, or in another version of the SDK.
+    fn near(&self, folder: &Path) -> Option<PathBuf> {
+        let above = || {
+            folder
+                .ancestors()
+                .take(ABOVE)
+                .filter(|above| above.components().count() > 1 && above.is_dir())
+        };
+        let in_sdk = |above: &Path| IN_SDK.iter().map(|below| above.join(below)).collect::<Vec<_>>();
+        let same = above().flat_map(in_sdk).find(|place| self.is_in(place));
+        let below = |above: &Path| {
+            let entries = fs::read_dir(above).into_iter().flatten().flatten().take(MOST);
+            entries.map(|entry| entry.path()).collect::<Vec<_>>()
+        };
+        let other = || {
+            let first = folder.ancestors().find(|above| above.is_dir())?;
+            let mut all = below(first).into_iter().flat_map(|version| in_sdk(&version));
+            all.find(|place| self.is_in(place))
+        };
+        same.or_else(other)
+    }
+
+    /// Returns the reason if a usual folder with the layer is not searched, because variables replace the list of data folders.
+    fn excluded(&self) -> Option<Unfound> {
+        let is_searched = |place: &PathBuf| self.searched.iter().any(|folder| Path::new(folder) == place);
+        let folder = self.usual().filter(|place| !is_searched(place))?;
+        let folder = folder.display().to_string();
+        let set = |name: &&str| self.report.variables.get(name).is_some_and(|value| !value.is_empty());
+        let names = if folder.contains("/etc/") {
+            "XDG_CONFIG_DIRS"
+        } else {
+            "XDG_DATA_DIRS"
+        };
+        let variable = Some(names).filter(set)?;
+        let parent = folder.strip_suffix(&format!("/{BELOW}"))?;
+        Some(Unfound {
+            why: format!("{variable} replaces the usual folders, and does not list {parent}"),
+            finding: format!("the layer is in {folder}, which is not searched"),
+            advice: format!("Add the folder: {variable}=${variable}:{parent} PROGRAM, or: unset {variable}"),
+            variable: Some(variable),
+            file: None,
+        })
+    }
+
+    /// Returns the reason if the layer is in an installation of the SDK, or in the home folder of another user. The loader searches such
+    /// folders only if a variable names them.
+    fn elsewhere(&self) -> Option<Unfound> {
+        let variable = |name| self.report.variables.get(name).filter(|value| !value.is_empty());
+        let sdk = variable("VULKAN_SDK").map(PathBuf::from);
+        let of_sdk = sdk.into_iter().flat_map(|sdk| IN_SDK.map(|below| sdk.join(below)));
+        let caller = variable("SUDO_USER").map(|user| Path::new("/home").join(user).join(".local/share").join(BELOW));
+        let folder = of_sdk.chain(caller).find(|folder| self.is_in(folder))?;
+        let folder = folder.display().to_string();
+        Some(Unfound {
+            why: format!("the loader does not search {folder}"),
+            finding: format!("the layer is in {folder}"),
+            advice: format!(
+                "Add the folder of the layer to the search: {ADDING}={} PROGRAM",
+                word(&folder)
+            ),
+            variable: None,
+            file: None,
+        })
+    }
+}
+
+/// Returns the name of a known layer that differs from `layer` by a few letters, or only by upper and lower case.
+pub(super) fn similar(layer: &str, records: &[&Record]) -> Option<String> {
+    const MOST_LETTERS: usize = 3;
+    let same_case = |known: &String| known.eq_ignore_ascii_case(layer);
+    let known = words::layers(records);
+    let near = |known: &&String| words::differing(known, layer) <= MOST_LETTERS;
+    let found = known
+        .iter()
+        .find(|known| same_case(known))
+        .or_else(|| known.iter().find(near));
+    found.cloned()
+}
