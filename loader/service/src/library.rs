@@ -236,6 +236,20 @@ mod tests {
     }
 
     #[test]
+    fn lsv_18_only_users_get_the_file_itself() {
+        let library = with_file(HEADER, |file, _| Library::itself(file, &Memory::default())).unwrap();
+        for (group, is_copy) in [
+            (Group::Users, false),
+            (Group::Root, true),
+            (Group::UsersElsewhere, true),
+            (Group::RootElsewhere, true),
+        ] {
+            let seals = rustix::fs::fcntl_get_seals(library.for_client(group).unwrap());
+            assert_eq!(seals.is_ok_and(|seals| seals.contains(SEALS)), is_copy, "{group:?}");
+        }
+    }
+
+    #[test]
     fn lsv_18_a_copy_gets_its_permissions_back_or_is_replaced() {
         let memory = Memory::default();
         let library = with_file(HEADER, |file, _| Library::copy(&file, &memory)).unwrap();

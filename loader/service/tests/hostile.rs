@@ -14,6 +14,7 @@ use std::mem::MaybeUninit;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use vk_loader_service::config;
 use vk_loader_service::harden::DESCRIPTORS;
 use vk_loader_service::limits::{CLIENTS, CLIENTS_OF_USER, REQUESTS_A_SECOND};
 use wire::Operation;
@@ -385,6 +386,35 @@ fn lsv_46_sent_descriptors_of_others_do_not_count() {
         let mut other = connections(&machine.socket(), 20_001, 1).remove(0);
         assert_eq!(other.get("0-libsoft.so").status(), "ok");
         assert_eq!(other.manifests(true).len(), 1);
+    });
+}
+
+/// LSV-45: root in a container, which can take the user ID of the service, does not get the state with that ID. Here, the service is in a
+/// PID namespace of its own, so that the test is elsewhere.
+#[test]
+fn lsv_45_the_user_of_the_service_is_denied_elsewhere() {
+    case(|mut machine| {
+        let (end, _other) = UnixStream::pair().unwrap();
+        if nix::sys::socket::getsockopt(&end, nix::sys::socket::sockopt::PeerPidfd).is_err() {
+            return machine::skip("the system does not show the PID namespaces of clients");
+        }
+        // The service ends with the shell, which is the first process of the namespace.
+        let words = [
+            "unshare",
+            "--pid",
+            "--fork",
+            "--mount-proc",
+            "--kill-child",
+            "sh",
+            "-c",
+            r#""$0" "$@" & wait"#,
+        ];
+        machine.wrap = words.map(str::to_owned).to_vec();
+        machine.start();
+        for (user, expected) in [(config::USER, "denied"), (20_000, "denied"), (0, "ok")] {
+            let mut client = connections(&machine.socket(), user, 1).remove(0);
+            assert_eq!(client.ask(Operation::Inspect, "{}").status(), expected, "user {user}");
+        }
     });
 }
 
