@@ -236,11 +236,11 @@ pub fn close(sockets: Vec<(Account, OwnedFd)>) -> Vec<(Account, OwnedFd)> {
         .name("closing".to_owned())
         .stack_size(CLOSING_STACK);
     let started = thread.spawn(move || {
-        let _ = copied.send(nix::sched::unshare(CloneFlags::CLONE_FILES));
+        let _ = copied.send(copy_descriptors());
         // This call returns when the calling thread drops `until_closed`, after it has closed its descriptors.
         let _ = closing.recv();
     });
-    let ready = started.and_then(|_| Ok(has_copied.recv().map_err(io::Error::other)??));
+    let ready = started.and_then(|_| has_copied.recv().map_err(io::Error::other)?);
     let left = match ready {
         Ok(()) => {
             drop(sockets);
@@ -253,6 +253,18 @@ pub fn close(sockets: Vec<(Account, OwnedFd)>) -> Vec<(Account, OwnedFd)> {
     };
     drop(until_closed);
     left
+}
+
+/// Gives the calling thread its own copies of all open descriptors. Many containers forbid `unshare`, and systems before Linux 5.9 have no
+/// `close_range`.
+#[allow(unsafe_code, reason = "no library has a safe function for this")]
+fn copy_descriptors() -> io::Result<()> {
+    // SAFETY: the call takes numbers only. It would close the descriptor of this number, which no descriptor can have.
+    let result = unsafe { libc::syscall(libc::SYS_close_range, u32::MAX, u32::MAX, libc::CLOSE_RANGE_UNSHARE) };
+    if result == 0 {
+        return Ok(());
+    }
+    Ok(nix::sched::unshare(CloneFlags::CLONE_FILES)?)
 }
 
 /// Returns `true` if a connection can be closed without waiting. The condition is that no unread packet has descriptors and no further

@@ -347,6 +347,7 @@ pub fn reopened(file: &OwnedFd) -> io::Result<OwnedFd> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
     use std::io::Read;
 
     impl Memory {
@@ -410,9 +411,27 @@ mod tests {
             rustix::fs::fchmod(&copy, Mode::empty()).unwrap();
             held.push(copy);
         }
-        let copies: std::collections::BTreeSet<_> = held.iter().map(inode).collect();
+        let copies: BTreeSet<_> = held.iter().map(inode).collect();
         assert!(copies.len() <= MOST_LENT + 1, "{}", copies.len());
         assert!(memory.bytes() <= 2 * (MOST_LENT as u64 + 1));
         assert!(text.for_client(Group::Users).is_ok());
+    }
+
+    #[test]
+    fn lsv_18_spoilt_copies_are_replaced_at_a_rate() {
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("skipped: only root can give files away");
+            return;
+        }
+        let text = Text::new(b"[]".into(), &Memory::default());
+        let (began, mut copies) = (Instant::now(), BTreeSet::new());
+        for _ in 0..10 * RENEWALS {
+            let copy = text.for_client(Group::Root).unwrap();
+            rustix::fs::fchown(&copy, Some(rustix::fs::Uid::from_raw(1)), None).unwrap();
+            copies.insert(rustix::fs::fstat(&copy).unwrap().st_ino);
+        }
+        // The first copy replaces none.
+        let most = 1.0 + f64::from(RENEWALS) * (1.0 + began.elapsed().as_secs_f64());
+        assert!(copies.len() as f64 <= most, "{} of at most {most}", copies.len());
     }
 }

@@ -2,13 +2,13 @@
 
 mod machine;
 
-use machine::{case, eventually, library};
+use machine::{HANG, case, eventually, library};
 use rustix::fd::OwnedFd;
 use rustix::fs::SealFlags;
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use steady::once_in_some_attempts;
 use vk_loader_service::limits;
 use wire::{Header, Operation};
@@ -409,6 +409,30 @@ impl Lingering {
         socket.set_nonblocking(false).unwrap();
         socket.into()
     }
+}
+
+/// LSV-35: a request that waits for too long is answered with `timeout`. Each new device holds the list back for a short time.
+#[test]
+fn lsv_35_an_answer_is_held_back_for_a_limited_time() {
+    case(|mut machine| {
+        machine.start();
+        let mut client = machine.client();
+        let (begin, mut is_late) = (Instant::now(), false);
+        client.send(Operation::Manifests, wire::MANIFESTS);
+        for node in 128.. {
+            assert!(begin.elapsed() < HANG, "no request was late");
+            machine.device(&format!("renderD{node}"), "one");
+            std::thread::sleep(Duration::from_millis(50));
+            if is_late {
+                break;
+            }
+            if !client.waits() {
+                is_late = client.receive().is_some_and(|reply| reply.status() == "timeout");
+                client.send(Operation::Manifests, wire::MANIFESTS);
+            }
+        }
+        assert!(begin.elapsed() >= wire::HELD_BACK);
+    });
 }
 
 /// LSV-18: a client cannot change the bytes of a library that another client runs.

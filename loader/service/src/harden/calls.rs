@@ -107,8 +107,8 @@ pub(super) fn program() -> Result<BpfProgram, BackendError> {
         vec![SeccompRule::new(vec![is_no_program()?, is_no_file])?],
     );
     rules.insert(libc::SYS_mprotect, vec![SeccompRule::new(vec![is_no_program()?])?]);
-    // Allows new threads, but no new processes. Allows `unshare` for descriptors, because a thread with its own copies of the descriptors
-    // closes those that a client sent.
+    // Allows new threads, but no new processes. Allows `unshare` for descriptors, and `close_range` with the same effect, because a thread
+    // with its own copies of the descriptors closes those that a client sent.
     let is_thread = masked(
         0,
         libc::CLONE_THREAD | libc::CLONE_VM,
@@ -117,6 +117,12 @@ pub(super) fn program() -> Result<BpfProgram, BackendError> {
     rules.insert(libc::SYS_clone, vec![SeccompRule::new(vec![is_thread])?]);
     let are_files = masked(0, -1, libc::CLONE_FILES)?;
     rules.insert(libc::SYS_unshare, vec![SeccompRule::new(vec![are_files])?]);
+    let closes_none = masked(0, -1, -1)?;
+    let copies = masked(2, -1, libc::CLOSE_RANGE_UNSHARE.cast_signed())?;
+    rules.insert(
+        libc::SYS_close_range,
+        vec![SeccompRule::new(vec![closes_none, copies])?],
+    );
     // Allows the query for the number of sent bytes that a client has not read.
     let is_unread = masked(1, -1, UNREAD)?;
     rules.insert(libc::SYS_ioctl, vec![SeccompRule::new(vec![is_unread])?]);
