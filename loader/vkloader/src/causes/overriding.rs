@@ -22,12 +22,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
     // layer hid a device that the search found.
     let is_aside = report.is_usable() || !report.hidden.is_empty();
     let silent = if is_aside { rank::ASIDE } else { rank::SILENT };
-    // Another finding is about a variable that the loader of programs does not know.
-    let is_unread = |name: &str| {
-        let is_it = |one: &Dropped| one.code == codes::VARIABLE_NO_MATCH.name && one.name == name;
-        report.other_loader.is_some() && report.dropped.iter().any(is_it)
-    };
-    let replacing = variables(records).find(|(name, _)| REPLACING.contains(name) && !is_unread(name));
+    let replacing = variables(records).find(|(name, _)| REPLACING.contains(name) && !is_unread(report, name));
     let mut found = Vec::new();
     if let Some((name, value)) = replacing {
         // If only software drivers are usable although the system has a card, the variable is the likely cause too.
@@ -80,6 +75,12 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
         is_new
     });
     report.dropped.append(&mut found);
+}
+
+/// Returns `true` if another finding says that the loader of programs does not know the variable `name`.
+fn is_unread(report: &Report, name: &str) -> bool {
+    let is_it = |one: &Dropped| one.code == codes::VARIABLE_NO_MATCH.name && one.name == name;
+    report.other_loader.is_some() && report.dropped.iter().any(is_it)
 }
 
 /// Returns `true` if the program ended before it could use a device. A program without a device often ends with a status that means failure;

@@ -2,17 +2,20 @@
 
 use crate::report::Report;
 use crate::shell::word;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Variables that list folders or libraries, with the characters that separate the items.
 const LISTS: [(&str, &[char]); 2] = [("LD_LIBRARY_PATH", &[':', ';']), ("LD_PRELOAD", &[':', ' '])];
 
 /// Adds the command that starts a program without the folder or library to each remedy that takes it out of a variable.
 pub(super) fn complete(report: &mut Report) {
+    let library = report.loader.as_ref().and_then(|loader| loader.path.clone());
     for (name, separators) in LISTS {
         let Some(value) = report.variables.get(name).filter(|value| !value.is_empty()) else {
             continue;
         };
+        let items = value.split(separators).filter(|item| !is_own(item, library.as_deref()));
+        let value = items.collect::<Vec<_>>().join(":");
         for dropped in &mut report.dropped {
             if let Some(command) = command(&dropped.advice, name, (&value, separators)) {
                 let advice = dropped.advice.trim_end_matches('.');
@@ -20,6 +23,13 @@ pub(super) fn complete(report: &mut Report) {
             }
         }
     }
+}
+
+/// Returns `true` for the temporary folder through which this program gives a program the library `library`.
+fn is_own(folder: &str, library: Option<&str>) -> bool {
+    let target = |name: &str| std::fs::read_link(Path::new(folder).join(name)).ok();
+    let library = library.map(PathBuf::from);
+    library.is_some() && target("libvulkan.so.1") == library && target("libvulkan.so") == library
 }
 
 /// Returns the command for a remedy that takes an item out of the variable `name`; `None` for other remedies.
@@ -45,6 +55,19 @@ fn command(advice: &str, name: &str, (value, separators): (&str, &[char])) -> Op
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_folder_of_this_program_is_known_by_its_links() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().to_str().expect("plain");
+        let library = "/nowhere/libvulkan.so.1";
+        for name in ["libvulkan.so.1", "libvulkan.so"] {
+            assert!(!is_own(path, Some(library)), "{name} is missing");
+            std::os::unix::fs::symlink(library, folder.path().join(name)).expect("a link");
+        }
+        assert!(is_own(path, Some(library)));
+        assert!(!is_own(path, Some("/nowhere/other.so")) && !is_own(path, None));
+    }
 
     #[test]
     fn the_other_items_of_a_list_stay() {
