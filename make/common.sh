@@ -25,6 +25,8 @@ if [ -n "${CARGO_BUILD_TARGET:-}" ]; then
     BUILT=$TARGET/$(basename "$CARGO_BUILD_TARGET" .json)
 fi
 RELEASE=$BUILT/release
+# Folder of the built vkloader and vk-loader-service. VKL_TOOLS may name another folder, as the tests do.
+TOOLS=${VKL_TOOLS:-$RELEASE}
 
 # Path of the built library. VKL_LIBRARY may name any other libvulkan.so.1 to test.
 case ${CARGO_BUILD_TARGET:-$(uname -s)} in

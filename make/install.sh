@@ -159,10 +159,10 @@ install_carried() {
 
 install_32() {
     [ -f "$LIBRARY" ] || die 2 "$LIBRARY is not built: make build with CARGO_BUILD_TARGET"
-    [ -f "$RELEASE/vkloader" ] || die 2 "$RELEASE/vkloader is not built: make build with CARGO_BUILD_TARGET"
+    [ -f "$TOOLS/vkloader" ] || die 2 "$TOOLS/vkloader is not built: make build with CARGO_BUILD_TARGET"
     [ "$(pointer_size "$LIBRARY")" = 4 ] || die 3 "$LIBRARY is not for 32 bits"
     install -d "$carried/32/bin"
-    install -m 755 "$RELEASE/vkloader" "$carried/32/bin/vkloader"
+    install -m 755 "$TOOLS/vkloader" "$carried/32/bin/vkloader"
     install_carried "$carried/32"
     say "Installed $carried/32/bin/vkloader"
 }
@@ -176,8 +176,8 @@ install_all() {
         install -d "$programs"
         local name
         for name in vkloader vk-loader-service; do
-            [ -f "$RELEASE/$name" ] || die 2 "$RELEASE/$name is not built: make build"
-            install -m 755 "$RELEASE/$name" "$programs/$name"
+            [ -f "$TOOLS/$name" ] || die 2 "$TOOLS/$name is not built: make build"
+            install -m 755 "$TOOLS/$name" "$programs/$name"
         done
         install_carried "${DESTDIR:-}$PREFIX"
         install_pages

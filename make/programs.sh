@@ -5,10 +5,10 @@
 
 [ -f "$LIBRARY" ] || die 2 "$LIBRARY is not built: make build"
 
-# debugging PACKAGE: builds a package for debugging. If a test run has compiled the workspace, the function builds the whole workspace,
-# because cargo would compile shared crates again, with fewer features, for one package alone.
+# debugging PACKAGE: builds a package for debugging. In a test run, the function builds the whole workspace, as the stage `compile` does.
+# For one package alone, cargo would compile shared crates again, with fewer features and without lints (make/rustc.sh).
 debugging() {
-    if [ -n "${XTASK:-}" ]; then python3 tests/run.py; else $CARGO build --locked --quiet -p "$1"; fi
+    if [ -n "${XTASK:-}${CLIPPY_DRIVER:-}" ]; then python3 tests/run.py; else $CARGO build --locked --quiet -p "$1"; fi
 }
 mock() {
     debugging mock-driver

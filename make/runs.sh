@@ -46,11 +46,11 @@ catalogue() {
     done
     library_built
     # Builds vkloader and vk-loader-service, like make/build.sh. For one program alone, cargo would compile shared crates again, with fewer
-    # features.
-    build_tools vkloader vk-loader-service
+    # features. VKL_VKLOADER names a vkloader that is already built.
+    [ -n "${VKL_VKLOADER:-}" ] || build_tools vkloader vk-loader-service
     for mode in "${modes[@]}"; do
         say "The cases of $* with a $mode driver catalogue"
-        VKL_TEST_CATALOGUE=$mode VKL_LIBRARY=$(realpath "$LIBRARY") VKL_VKLOADER=$RELEASE/vkloader \
+        VKL_TEST_CATALOGUE=$mode VKL_LIBRARY=$(realpath "$LIBRARY") VKL_VKLOADER=${VKL_VKLOADER:-$RELEASE/vkloader} \
             python3 tests/run.py --rows "$mode" -p loader-tests "${groups[@]}" -- "${skipped[@]}" || failed=1
     done
     return "$failed"

@@ -92,9 +92,15 @@ checked_units() {
 quick_units() {
     python3 tests/run.py --alone -p vulkan-loader-os -p vulkan-loader-discovery -p vulkan-loader
 }
-# Builds all programs that the scripted tests run. The first stage that needs these programs builds them for the whole run.
+# Folder of vkloader and vk-loader-service, which make/install.sh reads too. The tests run the debug builds, which the stage `compile` has
+# made, and which check for overflows. The programs of a release would take three minutes of processor time more.
+export VKL_TOOLS=$TARGET/debug
+# Builds all programs that the scripted tests run, and writes the pages. The first stage that needs these programs builds them for the whole
+# run.
 built() {
-    make/build.sh
+    library_built
+    python3 tests/run.py
+    "$VKL_TOOLS/examples/write" "$LOGS/pages"
     make/programs.sh
     : >"$LOGS/built"
 }
@@ -116,11 +122,15 @@ quick_behaviour() {
     [ -n "${VKL_LIBRARY:-}" ] || $CARGO build --locked -p vulkan-loader
     VKL_LIBRARY=${VKL_LIBRARY:-$TARGET/debug/libvulkan.so} python3 tests/run.py --alone -p loader-tests -- "${words[@]}"
 }
+catalogue() {
+    python3 tests/run.py
+    VKL_VKLOADER=$VKL_TOOLS/vkloader make/runs.sh catalogue quick
+}
 # scripted FOLDER: runs the Python tests in a folder.
 scripted() {
     [ -f "$LOGS/built" ] || built >/dev/null
     VKL_LIBRARY=$LIBRARY VKL_PEER_LIBRARY=$(peer_library) VKL_PROGRAMS=$PROGRAMS \
-        VKL_PICTURES=$TARGET/pictures VKL_VKLOADER=$TARGET/release/vkloader VKL_SERVICE=$TARGET/release/vk-loader-service \
+        VKL_PICTURES=$TARGET/pictures VKL_VKLOADER=$VKL_TOOLS/vkloader VKL_SERVICE=$VKL_TOOLS/vk-loader-service \
         python3 "tests/$1" ${CASE:+"$CASE"}
 }
 interface() {
@@ -157,13 +167,13 @@ lint         15  lint
 generated     1  make/generate.sh check
 documents     2  documents
 unit         60  units
-build        90  built
+build        50  built
 inputs       20  scripted inputs
 bump        110  tests/bump.sh
 features     15  features
 fuzz        150  fuzzed
 behaviour   120  behaviour
-catalogue    50  make/runs.sh catalogue quick
+catalogue    50  catalogue
 windows     180  tests/windows/cases.sh quick
 gate          5  gate
 interface     1  interface

@@ -26,6 +26,9 @@ def make(verb, status=0, **variables):
     environment = {**os.environ, "VKL_LIBRARY": str(loader.ours())}
     for inherited in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "DESTDIR", "PREFIX", "LIBDIR", "LIBMODE", "ZSHDIR", "LIBRARY_ONLY", "UNITS", "UNITDIR", "RULESDIR", "CATALOGUE", "CARGO_BUILD_TARGET"):
         environment.pop(inherited, None)
+    # A named target has its own folder of programs.
+    if "CARGO_BUILD_TARGET" in variables:
+        environment.pop("VKL_TOOLS", None)
     # The folder of the library can contain manual pages of an earlier build, which must not be installed.
     environment["PAGES"] = "no"
     return run([tool("make"), "--silent", "-C", ROOT, verb, *assignments], HANG, status=status, env=environment)
