@@ -122,10 +122,6 @@ quick_behaviour() {
     [ -n "${VKL_LIBRARY:-}" ] || $CARGO build --locked -p vulkan-loader
     VKL_LIBRARY=${VKL_LIBRARY:-$TARGET/debug/libvulkan.so} python3 tests/run.py --alone -p loader-tests -- "${words[@]}"
 }
-catalogue() {
-    python3 tests/run.py
-    VKL_VKLOADER=$VKL_TOOLS/vkloader make/runs.sh catalogue quick
-}
 # scripted FOLDER: runs the Python tests in a folder.
 scripted() {
     [ -f "$LOGS/built" ] || built >/dev/null
@@ -173,7 +169,7 @@ bump        110  tests/bump.sh
 features     15  features
 fuzz        150  fuzzed
 behaviour   120  behaviour
-catalogue    50  catalogue
+catalogue    90  make/runs.sh catalogue quick
 windows     180  tests/windows/cases.sh quick
 gate          5  gate
 interface     1  interface
