@@ -16,7 +16,7 @@ const EXPERIMENTAL: &str = "_I_WANT_A_BROKEN_VULKAN_DRIVER=1";
 const NOT_OPENED: &str = "it could not open ";
 
 /// Codes of findings about drivers that were opened and failed.
-const FAILED: [&str; 3] = [
+pub(super) const FAILED: [&str; 3] = [
     "device.enumeration-failed",
     "driver.creation-failed",
     "driver.no-global-function",

@@ -1,7 +1,7 @@
 //! Finds cards without a usable device on a machine where another card works, for example the second card of a laptop.
 
 use super::machine::Machine;
-use super::{closed_nodes, drivers, is_hardware, of_card, permissions, versions};
+use super::{closed_nodes, drivers, is_hardware, is_nvidia, of_card, permissions, versions};
 use crate::report::{Card, Dropped, Report, rank};
 use std::path::PathBuf;
 
@@ -19,6 +19,29 @@ pub(super) fn find(machine: &Machine, report: &Report) -> Vec<Dropped> {
             ..one
         })
         .collect()
+}
+
+/// Ranks the finding about an unused card of NVIDIA before the finding about NVIDIA's driver, which fails because of the card's obstacle.
+pub(super) fn before_driver(found: &mut [Dropped], report: &mut Report) {
+    let is_of_nvidia = |card: &&Card| card.vendor == super::NVIDIA;
+    let cards: Vec<String> = report
+        .hardware
+        .iter()
+        .filter(is_of_nvidia)
+        .map(ToString::to_string)
+        .collect();
+    let Some(first) = found.iter_mut().find(|one| cards.contains(&one.name)) else {
+        return;
+    };
+    let has_failed = |one: &&mut Dropped| super::failing::FAILED.contains(&one.code.as_str()) && !one.names_file;
+    let is_nvidias = |one: &&mut Dropped| is_nvidia(&one.name) || one.file.as_deref().is_some_and(is_nvidia);
+    for driver in report.dropped.iter_mut().filter(has_failed).filter(is_nvidias) {
+        first.rank = rank::CONSEQUENCE;
+        driver.rank = rank::ASIDE;
+        driver
+            .findings
+            .insert(0, format!("this follows from the state of the card {}", first.name));
+    }
 }
 
 /// Returns `true` if a device of the report belongs to a card. Compares the PCI IDs if the driver does not report the PCI address.

@@ -83,6 +83,9 @@ fn find_below(report: &mut Report, root: &Path, wanted: Option<&str>, is_replace
         false => obstacles(&machine, report, wanted, is_replaced),
     };
     explain_drivers(report, &machine);
+    if report.devices.iter().any(is_hardware) {
+        idle::before_driver(&mut found, report);
+    }
     report.dropped.append(&mut found);
     failing::complete(report, &machine, is_replaced);
 }

@@ -342,3 +342,23 @@ fn each_kind_of_container_has_its_own_words_for_nvidias_libraries() {
         assert!(found.advice.contains(words), "{file}: {}", found.advice);
     }
 }
+
+/// NVIDIA's driver fails because nouveau uses its card, and the other card of the laptop works.
+#[test]
+fn an_obstacle_of_the_second_card_comes_before_its_driver() {
+    let nouveau: Row = ("0000:01:00.0", "0x10de", "0x2520", Some("nouveau"));
+    let intel: Row = ("0000:00:02.0", "0x8086", "0x3e9b", Some("i915"));
+    let mut failing = failed("/usr/lib/libGLX_nvidia.so.0", "driver.creation-failed");
+    let seen = crate::probe::Device {
+        vendor: 0x8086,
+        device: 0x3E9B,
+        created: Some(0),
+        ..crate::probe::Device::default()
+    };
+    failing.devices.push(crate::report::of_other(&seen, ""));
+    let found = first(with(&[intel, nouveau]).found(failing));
+    assert_eq!(
+        (found.code.as_str(), found.rank),
+        ("hardware.nouveau", rank::CONSEQUENCE)
+    );
+}
