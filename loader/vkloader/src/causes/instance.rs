@@ -101,6 +101,7 @@ fn failed_call(report: &Report, records: &[&Record]) -> Option<Dropped> {
     let own = report.failed.iter().filter(|call| has_failed_at_last(call, records));
     let mut calls = own.filter(|call| call.name != "vkCreateInstance").peekable();
     let first = calls.peek().filter(|_| has_failed && report.is_usable())?;
+    let has_unsupported_feature = first.code == FEATURE_NOT_PRESENT;
     let mut found = codes::PROGRAM_CALL_FAILED.about(&first.name);
     found.findings = calls
         .map(|call| format!("{} returned {}", call.name, call.result))
@@ -114,8 +115,21 @@ fn failed_call(report: &Report, records: &[&Record]) -> Option<Dropped> {
                         extension, choose other settings in the program."
             .into();
     }
+    if has_unsupported_feature {
+        let device = match &report.devices[..] {
+            [only] => only.name.as_str(),
+            _ => "the device",
+        };
+        found.reason = format!("The program asked for a feature that {device} lacks, so it got no device.");
+        found.advice = "Choose other settings in the program, or a device that has the feature: vulkaninfo lists the features of each device, and the \
+                        program's documents or messages name those that it needs."
+            .into();
+    }
     Some(found)
 }
+
+/// Result of a call that asks for a feature which the device lacks.
+const FEATURE_NOT_PRESENT: i32 = -8;
 
 /// Returns a finding if the program's last attempt to create an instance failed.
 fn refused(report: &Report, records: &[&Record]) -> Option<Dropped> {

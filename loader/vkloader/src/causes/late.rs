@@ -4,9 +4,9 @@ use crate::events::{Event, Record};
 use crate::report::{Dropped, Report, codes};
 
 /// Remedy for a program that created a device and then failed.
-const AFTER_DEVICE: &str = "Read the last lines that the program and its driver printed. VK_ERROR_DEVICE_LOST (-4) there means that the driver gave up \
-     the card: look in dmesg for its reset or hang (ring timeout, GPU HANG, Xid), and update the driver and the kernel. \
-     VK_ERROR_OUT_OF_DEVICE_MEMORY (-2) means that the memory of the card is short: close programs that use it.";
+const AFTER_DEVICE: &str = "Read the last lines that the program printed: Vulkan worked up to the creation of a device, so the reason may be \
+     another one, such as a missing file. Only if the lines have VK_ERROR_DEVICE_LOST (-4), the driver gave up the card: look in dmesg for its reset or hang (ring timeout, GPU HANG, Xid), and update the driver and the kernel. \
+     With VK_ERROR_OUT_OF_DEVICE_MEMORY (-2), the memory of the card is short: close programs that use it.";
 
 /// Remedy for a program with windows that failed before it created a device, if the X server does not say whether it has DRI3.
 const BEFORE_DEVICE: &str = "Read the last lines that the program and its driver printed. If the driver reports there that DRI3 is missing, permit DRI3 in \
@@ -19,7 +19,8 @@ pub(super) fn after_device(report: &mut Report, records: &[&Record]) {
     }
     if let Some(failed) = failure(report) {
         failed.findings.push(
-            "the program had created a device; the loader does not see later calls, such as vkQueueSubmit".into(),
+            "no call that the loader saw failed: the program had created a device, and later calls, such as vkQueueSubmit, do not pass the loader"
+                .into(),
         );
         failed.advice = AFTER_DEVICE.into();
     }

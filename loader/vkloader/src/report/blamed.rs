@@ -82,6 +82,18 @@ fn listed(names: &[String]) -> String {
     }
 }
 
+/// Adds to the finding about a layer its manifest, and the variable that switches it on.
+pub(super) fn add_switch(found: &mut Dropped, layer: &ActiveLayer, variables: &Variables) {
+    found.file.get_or_insert_with(|| layer.manifest.clone());
+    if let Some((name, value)) = on_switch(layer, variables) {
+        found
+            .findings
+            .insert(0, format!("{name}={value} switches the layer on"));
+        found.advice = format!("{}, or: unset {name}", found.advice.trim_end_matches('.'));
+        found.variable = Some(name);
+    }
+}
+
 /// Returns the variable that switches an implicit layer on, with its value, if the variable is set.
 fn on_switch(layer: &ActiveLayer, variables: &Variables) -> Option<(String, String)> {
     let (name, _) = manifests::enabling_switch(Path::new(&layer.manifest), &layer.name)?;
@@ -140,6 +152,15 @@ mod tests {
             found.reason
         );
         assert!(found.advice.ends_with("VKLT_NO_CAPTURE=1 PROGRAM"), "{}", found.advice);
+    }
+
+    #[test]
+    fn the_manifest_and_the_variable_of_a_layer_are_added() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let own = layer(folder.path());
+        let mut found = codes::LAYER_CALL_FAILED.about("VK_LAYER_capture");
+        add_switch(&mut found, &own, &Variables::default());
+        assert_eq!((found.file.as_ref(), &found.variable), (Some(&own.manifest), &None));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Reports the layers of the last instance, and installed layers that are not in the chain of this instance.
 
-use super::{ActiveLayer, Device, Dropped, Hidden, InactiveLayer, Report, codes, rank};
+use super::{ActiveLayer, Device, Dropped, Hidden, InactiveLayer, Report, blamed, codes, rank};
 use crate::events::{Event, Moved, Record};
 use crate::manifests;
 use crate::names;
@@ -320,10 +320,14 @@ pub(crate) fn obstructed(report: &mut Report, layer: &str, with: &Seen, free: &S
     };
     let usable: Vec<&str> = free.usable().map(|device| device.name.as_str()).collect();
     let is_asked_for = report.layers.iter().any(|own| own.name == layer && own.is_asked_for);
+    let own = report.layers.iter().find(|own| own.name == layer);
     for dropped in &mut found {
         dropped
             .findings
             .push(format!("without the layer, a program can use {}", usable.join(", ")));
+        if let Some(own) = own {
+            blamed::add_switch(dropped, own, &report.variables);
+        }
         if is_asked_for {
             // If a variable disabled the layer, the program's request for the layer would fail, so the advice names no variable.
             dropped.advice = "Update the layer, or start the program without the option that asks for it.".into();

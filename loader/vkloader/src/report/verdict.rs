@@ -51,6 +51,9 @@ impl Dropped {
 
     /// Returns `true` if the finding explains `failure`, the end of the program, which has no reason of its own.
     fn explains_end(&self, failure: &Self) -> bool {
+        if self.code == codes::LAYER_CALL_FAILED.name && failure.code == codes::PROGRAM_CALL_FAILED.name {
+            return true;
+        }
         let is_bare = failure.rank == rank::STATUS;
         is_bare && self.rank <= failure.rank && self.is_missed()
     }
@@ -153,7 +156,12 @@ impl Report {
                     .iter()
                     .find(|(row, _)| row.name == codes::PROGRAM_CALL_FAILED.name);
                 let before_crash = || all().next().map(|crash| failed_call.and_then(find).unwrap_or(crash));
-                all().find(|(found, _)| !follows(found)).or_else(before_crash)
+                // On a machine without a card, a software device is all that programs can expect.
+                let bare = || failed_call.and_then(find).filter(|_| self.hardware.is_empty());
+                all()
+                    .find(|(found, _)| !follows(found))
+                    .or_else(before_crash)
+                    .or_else(bare)
             }
             Verdict::Nothing => {
                 let first = self.dropped.first()?;
@@ -255,5 +263,22 @@ mod tests {
         assert_eq!(first(&report).as_deref(), Some(codes::HARDWARE_NO_NODE.name));
         report.dropped = vec![codes::HARDWARE_NONE.about("this machine")];
         assert_eq!(first(&report).as_deref(), Some(codes::HARDWARE_NONE.name));
+    }
+
+    #[test]
+    fn a_failed_call_explains_a_failure_on_a_machine_without_a_card() {
+        let mut report = Report {
+            verdict: Verdict::SoftwareOnly,
+            dropped: vec![
+                codes::HARDWARE_NONE.about("this machine"),
+                codes::PROGRAM_CALL_FAILED.about("vkCreateDevice"),
+            ],
+            ..Report::default()
+        };
+        let first = |report: &Report| report.first_cause().map(|one| one.code.clone());
+        assert_eq!(first(&report).as_deref(), Some("program.call-failed"));
+        // A layer that makes the call fail explains more than the call.
+        report.dropped.insert(0, codes::LAYER_CALL_FAILED.about("VK_LAYER_odd"));
+        assert_eq!(first(&report).as_deref(), Some("layer.call-failed"));
     }
 }
