@@ -174,7 +174,8 @@ impl Library {
             return Ok(None);
         };
         let mut opening = Command::new(crate::itself::path()?);
-        let loader = program.and_then(untraced::own_loader).unwrap_or_else(|| self.path());
+        let of_program = program.and_then(untraced::own_loader);
+        let loader = of_program.clone().unwrap_or_else(|| self.path());
         opening.arg(probe::ARGUMENT).arg(loader).arg("--open-only");
         let mut finished = child::run(opening, self.limit(), KEPT)?;
         let is_known = |finished: &Finished| {
@@ -187,6 +188,13 @@ impl Library {
         let opened = Seen::last(&finished.output).is_some_and(|seen| seen.not_opened.is_none());
         if compares && opened {
             finished = child::run(self.probe()?, self.limit(), KEPT)?;
+        }
+        if let Some(loader) = of_program.filter(|_| opened) {
+            let mut whole = Command::new(crate::itself::path()?);
+            whole.arg(probe::ARGUMENT).arg(loader);
+            let whole = child::run(whole, self.limit(), KEPT)?;
+            let is_whole = Seen::last(&whole.output).is_some_and(|seen| seen.library.is_some());
+            finished = if is_whole { whole } else { finished };
         }
         let seen = Seen::last(&finished.output).unwrap_or_default();
         self.library = Some(own);

@@ -5,6 +5,7 @@ mod machine;
 
 use machine::Machine;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 /// Source of a loader that reads one manifest and creates no instance. The loader crashes on a list, and rejects a byte order mark or a
@@ -227,4 +228,45 @@ fn a_program_that_finds_no_loader_is_told_although_it_works_here() {
         text.contains("Without vkloader, the program finds no Vulkan loader"),
         "{text}"
     );
+}
+
+/// A program with a loader of its own that finds no driver works under `vkloader`, which gives it another loader.
+#[test]
+fn a_loader_of_the_program_that_fails_is_named_although_the_program_works_here() {
+    const PROGRAM: &str = "#include <dlfcn.h>\n\
+        struct info { int type; const void *next; unsigned flags; const void *app; unsigned layers; const void *names; unsigned count; const void *list; };\n\
+        int main(void) { void *l = dlopen(\"libvulkan.so.1\", 2), *made, *all[8]; unsigned count = 8; struct info info = {1};\n\
+        int (*create)(const struct info *, const void *, void **) = dlsym(l, \"vkCreateInstance\");\n\
+        int (*list)(void *, unsigned *, void **) = dlsym(l, \"vkEnumeratePhysicalDevices\");\n\
+        return create && !create(&info, 0, &made) && !list(made, &count, all) ? 0 : 1; }\n";
+    let folders = [
+        "/usr/lib/x86_64-linux-gnu",
+        "/usr/lib/aarch64-linux-gnu",
+        "/usr/lib64",
+        "/usr/lib",
+    ];
+    if !folders
+        .iter()
+        .any(|folder| Path::new(folder).join("libvulkan.so.1").exists())
+    {
+        return machine::skip("this system has no Vulkan loader");
+    }
+    let mut machine = machine(LOADER);
+    machine.unset("LD_LIBRARY_PATH");
+    let (source, program) = (machine.file("program.c", PROGRAM), machine.path("program"));
+    let mut command = Command::new("cc");
+    command
+        .arg("-o")
+        .arg(&program)
+        .arg(source)
+        .args(["-ldl", "-Wl,-rpath,$ORIGIN/first"]);
+    assert!(command.status().expect("a compiler").success());
+    let explained = machine.explain_with(&["--", program.to_str().expect("plain")]);
+    let found = explained.found("loader.failed");
+    let file = machine.path("first/libvulkan.so.1").display().to_string();
+    assert_eq!(
+        found["advice"],
+        format!("Let the program use the loader of the system: mv {file} {file}.off")
+    );
+    assert_eq!(explained.devices(), ["card"]);
 }

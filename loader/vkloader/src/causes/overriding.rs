@@ -3,6 +3,7 @@
 
 use super::{elf, multiarch, spelling, unsearched, variables};
 use crate::events::{Event, Record, Searched, TracedDecision};
+use crate::installed;
 use crate::report::{Device, Dropped, Report, Verdict, codes, rank};
 use crate::shell::word;
 use reasons::Code;
@@ -305,6 +306,19 @@ fn listed_twice(report: &Report) -> Vec<Dropped> {
                 "Remove the package of one of the two drivers, or leave one out: VK_LOADER_DRIVERS_DISABLE={} PROGRAM",
                 word(file)
             );
+        }
+        let unowned = |path: &&String| installed::owner(path).is_none();
+        let mut manifests = [&first.manifest, &device.manifest]
+            .into_iter()
+            .flatten()
+            .filter(unowned);
+        // If both manifests belong to packages, or none, the package or file to remove is a choice of the user.
+        if let (Some(path), None) = (manifests.next(), manifests.next()) {
+            one.advice = format!(
+                "Switch off the manifest that belongs to no package: mv {0} {0}.off",
+                word(path)
+            );
+            one.file = Some(path.clone());
         }
         found.push(one);
     }

@@ -14,6 +14,7 @@ mod layers;
 pub(crate) mod other;
 pub(crate) mod rank;
 mod settings;
+mod unneeded;
 mod unread;
 mod verdict;
 

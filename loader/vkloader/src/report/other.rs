@@ -3,7 +3,7 @@
 use super::build::verdict;
 use super::{
     Device, Difference, Dropped, Ended, FirstCause, Hidden, OtherLoader, OtherWordSize, Report, codes, failed,
-    settings, unread,
+    settings, unneeded, unread,
 };
 use crate::events::{Event, Record};
 use crate::other::Other;
@@ -30,6 +30,7 @@ const USUAL: [&str; 7] = [
 pub(crate) fn name(report: &mut Report, records: &[Record], other: &Other) {
     report.dropped.extend(not_opened(other));
     let described = described(other);
+    report.dropped.extend(unneeded::find(report, other, &described));
     if other.seen.not_opened.is_none() {
         report
             .dropped
