@@ -21,6 +21,15 @@ const LIBRARIES: [&str; 7] = [
     "libglfw.so",
 ];
 
+/// Commands that make the display of a session available to programs that run apart from it. Each row has a value of
+/// `Report::surroundings`, and the command.
+const APART: [(&str, &str); 4] = [
+    ("docker", "docker run -e DISPLAY -v /tmp/.X11-unix:/tmp/.X11-unix IMAGE"),
+    ("podman", "podman run -e DISPLAY -v /tmp/.X11-unix:/tmp/.X11-unix IMAGE"),
+    ("flatpak", "flatpak override --user --socket=x11 --socket=wayland APP"),
+    ("snap", "snap connect NAME:x11"),
+];
+
 /// Returns a finding for a program that failed because no display is available. Returns `None` if the program queried drivers but has no
 /// usable device, because the drivers then explain the failure.
 pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
@@ -46,7 +55,10 @@ pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
         )]
     };
     let row = codes::DISPLAY_MISSING;
-    let advice = problems.iter().find_map(|problem| problem.advice.clone());
+    let advice = problems
+        .iter()
+        .find_map(|problem| problem.advice.clone())
+        .or_else(|| apart(&report.surroundings));
     (!problems.is_empty()).then(|| Dropped {
         advice: advice.unwrap_or_else(|| row.remedy.into()),
         findings: problems.into_iter().map(|problem| problem.finding).collect(),
@@ -105,6 +117,16 @@ fn has_not_listed(records: &[&Record]) -> bool {
         .next_back()
         .is_some_and(|step| step.failure().is_none())
         && of("vkEnumeratePhysicalDevice").next().is_none()
+}
+
+/// Returns the remedy for a program in a container or sandbox, which gets the display of the host only if the user hands it over.
+fn apart(surroundings: &[String]) -> Option<String> {
+    let (place, command) = APART
+        .iter()
+        .find(|(place, _)| surroundings.iter().any(|word| word == place))?;
+    Some(format!(
+        "The program runs in {place}, so the host must hand over its display: {command}. On a host without a display: xvfb-run PROGRAM"
+    ))
 }
 
 /// A problem with a display.
@@ -279,4 +301,21 @@ fn other_socket(folder: &str, start: &str, is_usable: impl Fn(UnixStream, &str) 
 /// Returns the remedy that sets a variable to the display of the session.
 fn to_use(variable: &str) -> String {
     format!("Use the display of the session: {variable} PROGRAM")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_container_gets_the_display_from_its_host() {
+        let remedy = |words: &[&str]| apart(&words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>());
+        let of_docker = remedy(&["docker", "virtual-machine"]).expect("a remedy");
+        assert!(
+            of_docker.contains("docker run -e DISPLAY -v /tmp/.X11-unix:/tmp/.X11-unix"),
+            "{of_docker}"
+        );
+        assert!(remedy(&["flatpak"]).is_some_and(|words| words.contains("--socket=x11")));
+        assert_eq!(remedy(&["virtual-machine"]), None);
+    }
 }
