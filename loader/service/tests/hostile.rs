@@ -166,15 +166,16 @@ fn lsv_46_connections_above_the_rate_take_turns() {
         let mut flood = Flood::new(&socket, 20_000);
         let mut last = connections(&socket, 20_000, 1).remove(0);
         let mut other = connections(&socket, 20_001, 1).remove(0);
-        while !flood.is_delayed(&mut other) {
-            if flood.begin.elapsed() > machine::HANG {
-                return machine::skip("the machine is too slow to exceed the rate of requests");
-            }
-        }
         // Between two answers for the last connection, each connection of the flood gets about one answer. At first, the last connection has
         // waited for longest.
         let cycle = flood.clients.len();
-        for turn in 0..5 {
+        let mut turn = 0;
+        while turn < 5 {
+            while !flood.is_delayed(&mut other) {
+                if flood.begin.elapsed() > machine::HANG {
+                    return machine::skip("the machine is too slow to exceed the rate of requests");
+                }
+            }
             last.send(Operation::Features, "{}");
             let mut before = 0;
             while last.waits() {
@@ -182,11 +183,15 @@ fn lsv_46_connections_above_the_rate_take_turns() {
                 assert!(before < 3 * cycle, "turn {turn}: {before} answers for others");
             }
             before += flood.renew();
-            assert!(
-                turn == 0 || before > cycle / 2,
-                "turn {turn}: {before} answers for others"
-            );
             assert!(last.receive().is_some());
+            // On a busy machine, the flood may fall below the rate. The service then answers the last connection at once.
+            if flood.is_delayed(&mut other) {
+                assert!(
+                    turn == 0 || before > cycle / 2,
+                    "turn {turn}: {before} answers for others"
+                );
+                turn += 1;
+            }
         }
     });
 }

@@ -139,7 +139,11 @@ fn a_program_can_be_stopped_and_continued() {
 
 #[test]
 fn a_program_goes_on_when_vkloader_is_killed() {
-    let machine = Machine::new();
+    let mut machine = Machine::new();
+    // A killed vkloader cannot remove its temporary files.
+    let folder = machine.path("temporary");
+    fs::create_dir(&folder).expect("a folder");
+    machine.variable("TMPDIR", folder.to_str().expect("plain"));
     let (mut child, number) = started(&machine, "while :; do sleep 0.1; done");
     child.kill().expect("it runs");
     ending(&mut child);
