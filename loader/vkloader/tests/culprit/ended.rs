@@ -4,7 +4,7 @@ use crate::machine::skip;
 use crate::{Wrong, has_compiler};
 use std::process::Command;
 
-/// Nothing catches the exception of a program or of a driver.
+/// A program or a driver throws an exception that no handler catches.
 #[test]
 fn an_exception_is_told_with_its_type_and_message() {
     if !has_compiler() {
