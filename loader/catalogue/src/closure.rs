@@ -9,12 +9,8 @@
 //!
 //! `DT_RUNPATH` of a program does not apply to the needs of other libraries.
 
-use crate::machine::Path;
-use crate::{BuildId, Doubt, HEAD_BYTES, Identity, LONGEST_PATH, Look, words, written};
-
-/// Space for a path in a searched folder. If a path does not fit, the linker could find an unknown library at that path, so no entry that
-/// depends on the searched folders is used.
-type LongPath = Path<LONGEST_PATH>;
+use crate::search::{Folder, LongPath, each_folder};
+use crate::{BuildId, Doubt, HEAD_BYTES, Identity, Look, words, written};
 
 /// An entry of a catalogue's list of files: a file that drivers depend on, or a folder that the linker searches for a driver.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +29,9 @@ pub struct File<'a> {
     /// `true` if the file's own search path contains `$ORIGIN`, which means the folder by which the linker opened the file. Through a link
     /// in another folder, the same file would then lead to other libraries.
     pub has_origin: bool,
+    /// `true` if the file has an access control list, which may deny the file to a user although the bits of its mode allow it. Each process
+    /// then reads the file. A list that is added later changes the identity.
+    pub has_list: bool,
 }
 
 impl<'a> File<'a> {
@@ -205,9 +204,9 @@ pub(crate) fn check(
 /// `LD_LIBRARY_PATH`. `search` is the value of `LD_LIBRARY_PATH`. Returns `true` if the results depend on the current folder.
 pub fn look(process: &impl Process, search: &[u8], files: &mut [Checked<'_>], mount: &mut Mount) -> bool {
     let (mut is_relative, mut is_audited) = (false, false);
-    let mut look_in = |folder: Option<&[u8]>, files: &mut [Checked<'_>], is_final| {
-        is_relative |= folder.is_some_and(|path| !path.starts_with(b"/"));
-        look_in(process, folder, files, is_final);
+    let mut look_in = |folder: Folder<'_>, files: &mut [Checked<'_>], is_final| {
+        is_relative |= folder.path().is_some_and(|path| !path.starts_with(b"/"));
+        look_in(process, folder.path(), files, is_final && folder.is_certain());
     };
     check_all(process, files, mount);
     process.objects(&mut |object| {
@@ -266,6 +265,10 @@ fn check_all<P: Process>(process: &P, files: &mut [Checked<'_>], mount: &mut Mou
             _ => process.file(file.path),
         };
         let is_library = !file.names.is_empty() && !file.identity.is_empty();
+        let found = found.map(|found| Found {
+            is_open: found.is_open && !file.has_list,
+            ..found
+        });
         let same = check(process, file.path, found, (file.identity, file.build_id));
         one.doubt = match same {
             Ok(()) if is_library && !mount.may_execute(process, file.path, found) => Some(Doubt::Unreadable),
@@ -346,39 +349,6 @@ fn has_same_origin(process: &impl Process, folder: &[u8], file: File<'_>) -> boo
 /// Returns `true` if the file found at a path is the recorded file. [`check`] decides whether the content of the file has changed.
 fn leads_to(found: Identity, file: File<'_>) -> bool {
     found.is_written(file.identity) || found.is_same_file(file.identity)
-}
-
-/// Passes each folder of an object's search path to `take`, and `None` for a folder with a variable such as `$LIB`, whose value only the
-/// linker knows.
-fn each_folder(process: &impl Process, list: &[u8], own: &[u8], take: &mut dyn FnMut(Option<&[u8]>)) {
-    if list.is_empty() {
-        return;
-    }
-    for folder in list.split(|byte| matches!(byte, b':' | b';')) {
-        let below = [&b"$ORIGIN"[..], b"${ORIGIN}"]
-            .into_iter()
-            .find_map(|token| folder.strip_prefix(token))
-            // The linker does not replace a variable within a longer word: `$ORIGINAL` is an ordinary name.
-            .filter(|below| below.is_empty() || below.starts_with(b"/"));
-        let path = match below {
-            Some(below) => origin(process, own, below),
-            None if folder.is_empty() => LongPath::of(&[b"."]),
-            None => LongPath::of(&[folder]),
-        };
-        take(path.as_ref().map(LongPath::bytes).filter(|path| !path.contains(&b'$')));
-    }
-}
-
-/// Returns the absolute form of the path `below`, which is relative to the folder of the object `own`. If `own` is empty, the object is the
-/// program.
-fn origin(process: &impl Process, own: &[u8], below: &[u8]) -> Option<LongPath> {
-    let folder = |path: &[u8]| LongPath::of(&[path.rsplitn(2, |&byte| byte == b'/').nth(1)?, below]);
-    if !own.is_empty() {
-        return folder(own);
-    }
-    let mut found = None;
-    process.link(b"/proc/self/exe", &mut |path| found = folder(path));
-    found
 }
 
 /// Name of the subfolder that the linker searches before the searched folder itself.

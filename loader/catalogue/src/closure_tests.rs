@@ -284,7 +284,7 @@ fn folders_of_the_process_matter_where_they_have_another_file_of_a_name() {
         ("./libdrm.so.2", "/other:", SHADOWED),
         ("/other/glibc-hwcaps/x86-64-v3/libdrm.so.2", "/other", SHADOWED),
         ("/other/glibc-hwcaps/x86-64-v3/libm.so.6", "/other", Ok(())),
-        ("/other/libm.so.6", "/$LIB", SHADOWED),
+        ("/other/libm.so.6", "/$PLATFORM", SHADOWED),
         ("/game/bin/../lib/libdrm.so.2", "$ORIGIN/../lib", SHADOWED),
         ("/game/bin/libm.so.6", "${ORIGIN}", Ok(())),
         // The file in an earlier folder is a link to the recorded file.
@@ -427,7 +427,7 @@ fn names_need_the_same_linker_cache() {
 fn a_longer_word_than_origin_is_not_replaced() {
     let other = One::then().with("/game/bin/lib/libdrm.so.2", inode(30));
     assert_eq!(other.clone().search("$ORIGIN/lib").check(&known()), SHADOWED);
-    // `$ORIGINAL` is an ordinary name, but `$LIB` has a value that only the dynamic linker knows, so the search cannot be predicted.
+    // `$ORIGINAL` is an ordinary name, but `$PLATFORM` has a value that only the dynamic linker knows, so the search cannot be predicted.
     assert_eq!(other.search("$ORIGINAL/lib").check(&known()), SHADOWED);
 }
 

@@ -52,6 +52,7 @@ mod opening;
 )]
 mod pack;
 mod packed;
+mod search;
 pub mod variables;
 mod whole;
 mod written;
@@ -66,7 +67,7 @@ pub use opening::Opening;
 #[cfg(any(test, feature = "write"))]
 pub use pack::{pack, unpack};
 pub use packed::Packed;
-pub use whole::{Catalogue, LinkerCacheSum, Problem, Reader, SEARCHED, WITH_ORIGIN};
+pub use whole::{Catalogue, LinkerCacheSum, Problem, Reader, SEARCHED, WITH_LIST, WITH_ORIGIN};
 
 use core::ffi::CStr;
 

@@ -1,4 +1,4 @@
-//! Tests of files with several links or without usable times, of loaded files, and of files that cannot be loaded.
+//! Tests of files with several links or without usable times, of loaded files, of refused files, and of words in search paths.
 
 use crate::build_id::tests::{ID, head, note};
 use crate::build_id::{BUILD_ID, OWNER};
@@ -224,4 +224,48 @@ fn folders_of_the_loader_itself_count() {
         other.object("/x/libvulkan.so.1", "libvulkan.so.1", "").check(&known()),
         SHADOWED
     );
+}
+
+/// The linker's word `$LIB` stands for one of several folders. An entry is used if none of them has another file.
+#[test]
+fn each_folder_for_which_a_word_may_stand_is_searched() {
+    if !cfg!(any(
+        target_arch = "x86_64",
+        target_arch = "x86",
+        target_arch = "aarch64"
+    )) {
+        return;
+    }
+    let other = |path: &str| One::then().with(path, inode(99));
+    for (path, search, expected) in [
+        ("/usr/lib/overlay/libm.so.6", "/usr/$LIB/overlay", Ok(())),
+        ("/usr/lib/overlay/libdrm.so.2", "/usr/$LIB/overlay", SHADOWED),
+        ("/usr/lib/overlay/libdrm.so.2", "/usr/${LIB}/overlay", SHADOWED),
+        ("/usr/lib/libdrm.so.2", "/usr/$LIB", SHADOWED),
+        (
+            "/usr/lib/overlay/libm.so.6",
+            "/usr/$LIB/overlay:/usr/$PLATFORM",
+            SHADOWED,
+        ),
+        ("/usr/lib/lib/libm.so.6", "/usr/$LIB/$LIB", SHADOWED),
+        ("/usr/lib/libm.so.6", "/usr/$LIBRARY", SHADOWED),
+        ("/game/bin/../lib/libdrm.so.2", "$ORIGIN/../$LIB", SHADOWED),
+        ("/game/bin/../lib/libm.so.6", "$ORIGIN/../$LIB", Ok(())),
+        // It is not certain that the linker searches the folder of the recorded file before the other folder.
+        ("/other/libdrm.so.2", "/$LIB:/other", SHADOWED),
+    ] {
+        assert_eq!(other(path).search(search).check(&known()), expected, "{path} {search}");
+        let by_path = other(path).object("", "", search);
+        assert_eq!(by_path.check(&known()), expected, "{path} {search}");
+    }
+    if cfg!(all(target_arch = "x86_64", target_pointer_width = "64")) {
+        for folder in ["lib64", "x86_64-linux-gnu", "lib/x86_64-linux-gnu"] {
+            let path = format!("/usr/{folder}/overlay/libdrm.so.2");
+            assert_eq!(
+                other(&path).search("/usr/$LIB/overlay").check(&known()),
+                SHADOWED,
+                "{path}"
+            );
+        }
+    }
 }

@@ -16,6 +16,9 @@ pub const SEARCHED: &str = "path";
 /// Word in the last element of a file's entry in a catalogue, if the search path of the file contains `$ORIGIN`.
 pub const WITH_ORIGIN: &str = "origin";
 
+/// Word for a file with an access control list.
+pub const WITH_LIST: &str = "list";
+
 /// The loader that reads the catalogue.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'r> {
@@ -212,6 +215,7 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
                 build_id: build_id.unwrap_or_default(),
                 is_searched: is(SEARCHED),
                 has_origin: is(WITH_ORIGIN),
+                has_list: is(WITH_LIST),
             }
         })
     }

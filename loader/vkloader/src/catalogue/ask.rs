@@ -1,7 +1,8 @@
 //! Asks one driver for its extensions and devices, in a separate process.
 
 use super::display::{self, Display};
-use super::file::{Device, Extension, Outcome, SharedFile};
+use super::file::{Device, Extension, Outcome};
+use super::shared::SharedFile;
 use super::{Asking, Place, alone, closure};
 use crate::carried;
 use crate::child::{self, Ending, Finished, Watched};

@@ -1,6 +1,6 @@
 //! Finds the files of a driver.
 
-use super::file::SharedFile;
+use super::shared::SharedFile;
 use super::{identify, reads, update};
 use crate::causes::elf::{self, Needs};
 use crate::probe::Seen;
@@ -306,6 +306,7 @@ impl SharedFile {
             names,
             is_searched: false,
             has_origin: false,
+            has_list: identify::has_list(Path::new(path)),
         }
     }
 

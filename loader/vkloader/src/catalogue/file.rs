@@ -1,9 +1,10 @@
 //! The file of a driver catalogue: its members, and the functions that read and replace the file.
 
 use super::identify;
+use super::shared::SharedFile;
 use crate::child::naming;
 use crate::show::plain;
-use catalogue::{MOST_BYTES, MOST_FILES, Problem, SEARCHED, WITH_ORIGIN};
+use catalogue::{MOST_BYTES, MOST_FILES, Problem};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
@@ -182,59 +183,6 @@ pub(super) struct Library {
     pub(super) identity: String,
     /// Build ID of the file, if it has one.
     pub(super) build_id: Option<String>,
-}
-
-/// A file that drivers depend on, or a folder in which the dynamic linker searches for such a file. The catalogue stores each of them as a
-/// list without member names, because every process must parse all of them.
-#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
-#[serde(from = "Vec<String>", into = "Vec<String>")]
-pub(super) struct SharedFile {
-    pub(super) path: String,
-    /// Written form of the identity; empty if the path did not exist.
-    pub(super) identity: String,
-    /// Names by which libraries request the file, separated by blanks.
-    pub(super) names: String,
-    /// Build ID. On some file systems, a changed file may keep its times, and only the build ID shows the change.
-    pub(super) build_id: Option<String>,
-    /// `true` if the linker found the file through `LD_LIBRARY_PATH`.
-    pub(super) is_searched: bool,
-    /// `true` if the file's own search path contains `$ORIGIN`.
-    pub(super) has_origin: bool,
-}
-
-impl From<Vec<String>> for SharedFile {
-    fn from(members: Vec<String>) -> Self {
-        let mut members = members.into_iter();
-        let mut next = || members.next().unwrap_or_default();
-        let (path, identity, names) = (next(), next(), next());
-        let build_id = members.next().filter(|id| !id.is_empty());
-        let way = members.next().unwrap_or_default();
-        let is = |word| way.split(' ').any(|one| one == word);
-        Self {
-            path,
-            identity,
-            names,
-            build_id,
-            is_searched: is(SEARCHED),
-            has_origin: is(WITH_ORIGIN),
-        }
-    }
-}
-
-impl From<SharedFile> for Vec<String> {
-    fn from(file: SharedFile) -> Self {
-        let mut members = vec![file.path, file.identity, file.names];
-        members.extend(file.build_id);
-        let way = match (file.is_searched, file.has_origin) {
-            (true, true) => format!("{SEARCHED} {WITH_ORIGIN}"),
-            (true, false) => SEARCHED.into(),
-            (false, true) => WITH_ORIGIN.into(),
-            (false, false) => return members,
-        };
-        members.resize(4, String::new());
-        members.push(way);
-        members
-    }
 }
 
 /// Result of asking a driver.

@@ -1,7 +1,7 @@
 //! Identities of files. An identity consists of numbers that change when a file is replaced or written to.
 
 use catalogue::{BuildId, HEAD_BYTES, Identity, OfImage};
-use rustix::fs::{AtFlags, CWD, StatVfsMountFlags, StatxFlags, statvfs, statx};
+use rustix::fs::{AtFlags, CWD, StatVfsMountFlags, StatxFlags, getxattr, statvfs, statx};
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
@@ -39,6 +39,13 @@ pub(super) fn device_number(path: &Path) -> Option<u64> {
 /// Returns the number of the mount through which a path leads to its target; 0 if the kernel does not report the number.
 pub(super) fn mount(path: &Path) -> u64 {
     statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).map_or(0, |found| found.stx_mnt_id)
+}
+
+/// Returns `true` if the file at a path has an access control list beside the bits of its mode.
+pub(super) fn has_list(path: &Path) -> bool {
+    const LISTS: [&str; 2] = ["system.posix_acl_access", "system.nfs4_acl"];
+    let is_set = |name| getxattr(path, name, &mut [0_u8; 0]).is_ok();
+    LISTS.into_iter().any(is_set)
 }
 
 /// Returns `false` if the file at a path cannot be loaded because of the mount option `noexec`.

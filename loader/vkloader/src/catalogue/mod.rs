@@ -12,6 +12,7 @@ mod mark;
 mod others;
 mod reads;
 mod records;
+mod shared;
 mod show;
 mod update;
 

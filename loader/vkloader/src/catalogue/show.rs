@@ -1,8 +1,9 @@
 //! Prints catalogues in a readable form.
 
-use super::file::{self, Catalogue, Driver, Library, Outcome, SharedFile};
+use super::file::{self, Catalogue, Driver, Library, Outcome};
 use super::here::{Judge, Seen};
 use super::machine::Machine;
+use super::shared::SharedFile;
 use super::{Place, identify, mark};
 use crate::show::plain;
 use catalogue::{Problem, Reader};

@@ -1,10 +1,11 @@
 //! Creates a catalogue.
 
 use super::ask::{Answer, Asker, Depth};
-use super::file::{self, Catalogue, Driver, Extension, Library, Manifest, Outcome, SharedFile, Variable};
+use super::file::{self, Catalogue, Driver, Extension, Library, Manifest, Outcome, Variable};
 use super::here::Here;
 use super::identify::{build_id, identity, is_same};
 use super::machine::Machine;
+use super::shared::SharedFile;
 use super::{Asking, Place, closure, records};
 use crate::show::plain;
 use catalogue::{Hardware, LinkerCacheSum};

@@ -241,6 +241,63 @@ fn a_file_that_the_user_may_not_read_makes_the_entry_not_count() {
     assert_eq!(used(&machine, &[]), "unreadable");
 }
 
+/// DRV-271: an access control list may deny a file to one user, and the bits of the file's mode do not show this.
+#[test]
+fn a_file_that_a_list_denies_to_the_user_makes_the_entry_not_count() {
+    use std::os::unix::fs::{PermissionsExt, chown};
+    let Some((mut machine, needed)) = machine_of_two() else {
+        return;
+    };
+    let mut doubt_with_list_for = |user| {
+        let owned_by = |machine: &Machine, owner| {
+            for place in ["temporary", "cache", "cache/vulkan-loader", "journal", ""] {
+                chown(machine.path(place), Some(owner), Some(owner)).expect("the superuser may");
+            }
+            chown(file(machine), Some(owner), Some(owner)).expect("the superuser may");
+        };
+        if !machine.unprivileged() || !deny(&needed, user) {
+            skip("the file system has no access control lists");
+            return None;
+        }
+        machine.privileged();
+        owned_by(&machine, 0);
+        update(&machine);
+        assert_eq!(used(&machine, &[]), "", "the superuser may read the file");
+        owned_by(&machine, 65534);
+        machine.unprivileged();
+        Some(used(&machine, &[]))
+    };
+    if let Some(doubt) = doubt_with_list_for(1234) {
+        assert_eq!(doubt, "");
+        assert_eq!(doubt_with_list_for(65534).as_deref(), Some("unreadable"));
+        let mode = fs::metadata(&needed).expect("a file").permissions().mode();
+        assert_eq!(mode & 0o444, 0o444);
+    }
+}
+
+/// Denies a file to one user with an access control list that allows it to all other users. Returns `true` on success.
+fn deny(path: &Path, user: u32) -> bool {
+    const NOBODY: u32 = u32::MAX;
+    // Each entry has a kind, rights and a user. The kinds are the owner, a user, the group, the mask and all others.
+    let entries = [
+        (1, 6, NOBODY),
+        (2, 0, user),
+        (4, 4, NOBODY),
+        (16, 4, NOBODY),
+        (32, 4, NOBODY),
+    ];
+    let mut list = 2_u32.to_le_bytes().to_vec();
+    for (kind, rights, user) in entries {
+        list.extend(u16::to_le_bytes(kind));
+        list.extend(u16::to_le_bytes(rights));
+        list.extend(user.to_le_bytes());
+    }
+    let path = std::ffi::CString::new(path.as_os_str().as_encoded_bytes()).expect("a path has no null byte");
+    let name = c"system.posix_acl_access".as_ptr();
+    // SAFETY: both texts are terminated, and `list` has `list.len()` bytes.
+    unsafe { libc::setxattr(path.as_ptr(), name, list.as_ptr().cast(), list.len(), 0) == 0 }
+}
+
 /// Records the current state of a file in the catalogue, as an update by root would.
 fn update_as_root_sees(machine: &Machine, path: &Path) {
     use std::os::unix::fs::MetadataExt;

@@ -389,6 +389,33 @@ fn used_or_ignored(case: &Case, search: &str) -> &'static str {
     }
 }
 
+/// Launchers of overlays set one search path for programs of both word sizes. The linker replaces `$LIB` in it by the name of a folder, and
+/// an entry is used unless a folder that the word may mean has another file.
+#[test]
+fn a_launcher_s_search_path_for_both_word_sizes_matters_where_it_has_another_file() {
+    let Some(case) = Case::new() else { return };
+    if !cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
+        return skip("the values of $LIB for this processor are not known");
+    }
+    let triplet = format!("{}-linux-gnu", std::env::consts::ARCH);
+    let folders = ["lib", "lib64", &triplet, &format!("lib/{triplet}")].map(String::from);
+    for form in ["$LIB", "${LIB}"] {
+        let search = case.search(&format!("other/{form}/overlay libraries"));
+        case.counts(&search);
+        case.link(&["-Wl,-rpath,$ORIGIN/../$LIB/overlay", "-Wl,--disable-new-dtags"]);
+        case.counts(&[]);
+        case.link(&[]);
+        let taken = folders.iter().filter(|folder| {
+            let other = case.other(&format!("other/{folder}/overlay"));
+            let got = case.run(&search);
+            assert_eq!(got.doubt, "shadowed", "{folder}");
+            fs::remove_file(&other).expect("a file");
+            got.taken == other
+        });
+        assert_eq!(taken.count(), 1, "the linker replaces the word by one of these names");
+    }
+}
+
 /// An entry depends on every library in a long chain of needed libraries, even on the last library.
 #[test]
 fn a_driver_of_sixty_files_is_known_by_all_of_them() {
