@@ -124,7 +124,7 @@ impl Library {
                 if sets.len() > 1 {
                     first
                         .findings
-                        .push("if only this one is left out, another driver or layer ends the program".into());
+                        .push("if only this one is left out, another driver or layer ends the program");
                     first.advice = first.advice.replace(&old, &joined(&sets));
                 }
                 first.findings.push(format!("this was tried: {words}"));
@@ -168,9 +168,7 @@ impl Library {
             let first = &mut report.dropped[0];
             without_command(first, &old);
             first.rank = rank::CONSEQUENCE;
-            first
-                .findings
-                .push("this follows from the first finding, or hides it".into());
+            first.findings.push("this follows from the first finding, or hides it");
             report.dropped.insert(0, cause);
             report.ended = None;
         }

@@ -5,7 +5,7 @@ use crate::child::{self, Ending, Finished};
 use crate::commands::Library;
 use crate::explain::{KEPT, of_probe, tell_of_tries};
 use crate::probe::{self, Seen};
-use crate::report::{Dropped, Report, Verdict, codes, rank};
+use crate::report::{Dropped, Kind, Report, Verdict, codes, rank};
 use reasons::Code;
 use std::io;
 use std::process::Command;
@@ -221,8 +221,9 @@ fn contradict(report: &mut Report, deciding: &[&String]) {
         return;
     }
     let findings = || report.dropped.iter().flat_map(|one| &one.findings);
-    let is_of_session =
-        |name: &String| findings().any(|one| one.starts_with(&format!("{name}: ")) && one.ends_with(" sets it"));
+    let is_of_session = |name: &String| {
+        findings().any(|fact| matches!(fact.kind(), Kind::Origin { variable, is_file: true } if variable == name))
+    };
     let is_reversed = is_of_session(replacing) && !is_of_session(&filter);
     let (first, second) = if is_reversed {
         (replacing, &filter)

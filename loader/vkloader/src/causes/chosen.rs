@@ -65,9 +65,6 @@ const ROWS: [Row; 15] = [
     row("TI_VISIBLE_DEVICE", "programs with Taichi", Kind::Numbers),
 ];
 
-/// Upper bound on the size in bytes of a file that is searched for the names of variables.
-const LARGEST: u64 = 256 << 20;
-
 /// Adds a finding about a variable that leaves out each graphics card. If it is not known that the program reads the variable, only adds a fact to
 /// the finding about the program's failure.
 pub(super) fn find(report: &mut Report) {
@@ -76,20 +73,56 @@ pub(super) fn find(report: &mut Report) {
     }
     let program = report.loader.as_ref().and_then(|loader| loader.executable.clone());
     let program = program.unwrap_or_default();
-    for row in &ROWS {
-        let Some(value) = report.variables.get(row.name) else {
-            continue;
-        };
-        let Some((fact, first)) = row.problem(&value, &report.devices) else {
-            continue;
-        };
-        if row.is_read_by(Path::new(&program)) {
+    let problems = ROWS.iter().filter_map(|row| {
+        let value = report.variables.get(row.name)?;
+        let (fact, right) = row.problem(&value, &report.devices)?;
+        Some((row, fact, right))
+    });
+    let problems: Vec<(&Row, String, Option<String>)> = problems.collect();
+    let rows: Vec<&Row> = problems.iter().map(|(row, ..)| *row).collect();
+    let read = read_by(Path::new(&program), &rows);
+    for (row, fact, right) in problems {
+        if read.contains(&row.name) {
             demote_end(report);
-            report.dropped.push(row.finding(fact, first));
+            report.dropped.push(row.finding(fact, right));
         } else if let Some(failed) = failed(report) {
             failed.findings.push(fact);
         }
     }
+}
+
+/// Returns the variables in `rows` whose name is in the file of a program, in a library beside it, or in a library that it needs. Wine runs
+/// programs for Windows, whose files are not known.
+fn read_by(program: &Path, rows: &[&Row]) -> Vec<&'static str> {
+    let names = |rows: &[&Row]| rows.iter().map(|row| row.name).collect();
+    let file = program.file_name().and_then(|file| file.to_str()).unwrap_or_default();
+    if file.starts_with("wine") {
+        let mut rows = rows.to_vec();
+        rows.retain(|row| row.programs.contains("Windows"));
+        return names(&rows);
+    }
+    let own = elf::Identity::of(program).unwrap_or_else(elf::Identity::of_this_process);
+    let beside = program.parent().and_then(|folder| fs::read_dir(folder).ok());
+    let beside = beside.into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_library = |path: &PathBuf| {
+        path.file_name()
+            .is_some_and(|name| name.to_string_lossy().contains(".so"))
+    };
+    let needed = || Closure::of(program, own).found;
+    let files = std::iter::once(program.to_path_buf())
+        .chain(beside.filter(is_library))
+        .chain(std::iter::once_with(needed).flatten());
+    let mut missing: Vec<&'static str> = names(rows);
+    let mut found = Vec::new();
+    for file in files {
+        if missing.is_empty() {
+            break;
+        }
+        let here = elf::contained(&file, &missing);
+        missing.retain(|name| !here.contains(name));
+        found.extend(here);
+    }
+    found
 }
 
 /// Returns a sentence about the variables with which programs use no Vulkan, for a program that opened no Vulkan loader; empty without such a
@@ -200,36 +233,10 @@ impl Row {
                 ),
                 None => format!("If this is unintended: unset {name}"),
             },
-            findings: vec![fact],
+            findings: [fact].into(),
             ..codes::VARIABLE_OF_PROGRAM.about(name)
         }
     }
-
-    /// Returns `true` if a program has the name of the variable in its file, or in a library beside it or that it needs. Wine runs programs for
-    /// Windows, whose files are not known.
-    fn is_read_by(&self, program: &Path) -> bool {
-        let file = program.file_name().and_then(|file| file.to_str()).unwrap_or_default();
-        if file.starts_with("wine") {
-            return self.programs.contains("Windows");
-        }
-        let own = elf::Identity::of(program).unwrap_or_else(elf::Identity::of_this_process);
-        let beside = program.parent().and_then(|folder| fs::read_dir(folder).ok());
-        let beside = beside.into_iter().flatten().flatten().map(|entry| entry.path());
-        let is_library = |path: &PathBuf| {
-            path.file_name()
-                .is_some_and(|name| name.to_string_lossy().contains(".so"))
-        };
-        let mut files = std::iter::once(program.to_path_buf())
-            .chain(beside.filter(is_library))
-            .chain(Closure::of(program, own).found);
-        files.any(|file| contains(&file, self.name))
-    }
-}
-
-/// Returns `true` if a file that is not too large contains a text.
-fn contains(file: &Path, text: &str) -> bool {
-    let is_small = fs::metadata(file).is_ok_and(|status| status.is_file() && status.len() <= LARGEST);
-    is_small && fs::read(file).is_ok_and(|bytes| bytes.windows(text.len()).any(|part| part == text.as_bytes()))
 }
 
 #[cfg(test)]

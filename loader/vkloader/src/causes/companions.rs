@@ -4,7 +4,7 @@
 use super::elf::damage::{self, Fault};
 use super::elf::{Identity, locate, read};
 use super::{linker, packages};
-use crate::report::{Dropped, codes};
+use crate::report::{Dropped, Fact, codes};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -111,7 +111,7 @@ impl Set {
 
     /// Returns the missing and broken libraries. Libraries that Vulkan needs come first. A library that a line in
     /// `findings` names counts as needed.
-    fn faults(&self, own: Identity, findings: &[String]) -> Vec<Broken> {
+    fn faults(&self, own: Identity, findings: &[Fact]) -> Vec<Broken> {
         let ending = format!(".so.{}", self.version);
         let driver = self
             .driver
@@ -212,7 +212,7 @@ mod tests {
         }
         let explained = |printed: &str| {
             let mut dropped = codes::PROGRAM_CRASHED.about(driver.display().to_string());
-            dropped.findings = vec![printed.into()];
+            dropped.findings = [printed].into();
             explain(&mut dropped, own);
             dropped
         };

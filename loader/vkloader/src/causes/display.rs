@@ -67,7 +67,7 @@ pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
         } else {
             rank::STATUS - 3
         },
-        ..row.about("the display")
+        ..row.about_any("the display")
     })
 }
 
@@ -84,8 +84,7 @@ pub(super) fn of_crash(dropped: &mut Dropped, crash: Option<&Crashed>, variables
     }
     dropped.findings.insert(
         0,
-        "neither DISPLAY nor WAYLAND_DISPLAY is set, so the program probably uses a display that it could not open"
-            .into(),
+        "neither DISPLAY nor WAYLAND_DISPLAY is set, so the program probably uses a display that it could not open",
     );
     dropped.advice = match other_x(variables) {
         Some(number) => to_use(&format!("DISPLAY=:{number}")),
@@ -146,7 +145,7 @@ impl Problem {
 /// many remote desktops, or runs on another machine.
 pub(super) fn without_dri3(report: &mut Report, records: &[&Record]) -> Option<Dropped> {
     let display = needs_dri3(report, records)?;
-    let mut found = codes::DISPLAY_WITHOUT_DRI3.about("the display");
+    let mut found = codes::DISPLAY_WITHOUT_DRI3.about_any("the display");
     found.rank = rank::STATUS - 3;
     let finding = match display.strip_prefix(':') {
         Some(number) => match xserver::has_dri3(number.split('.').next()?, &report.variables) {
@@ -166,7 +165,7 @@ pub(super) fn without_dri3(report: &mut Report, records: &[&Record]) -> Option<D
         },
         None => format!("DISPLAY={display} leads over the network, as with ssh -X, which DRI3 does not"),
     };
-    found.findings = vec![finding];
+    found.findings = [finding].into();
     Some(found)
 }
 

@@ -1,5 +1,6 @@
 //! Finds the reason why the dynamic linker cannot open a library: for example, a library that it needs is missing or invalid.
 
+mod contents;
 pub(super) mod damage;
 mod elsewhere;
 pub(super) mod exports;
@@ -11,8 +12,10 @@ mod template;
 use super::limits::Limits;
 use super::packages;
 use crate::installed;
-use crate::report::{Absent, Dropped, codes, rank};
+use crate::report::{Absent, Dropped, Kind, codes, rank};
 use crate::shell;
+pub(in crate::causes) use contents::contained;
+use contents::contains;
 use damage::damaged;
 use linked as closure;
 pub(crate) use linked::{
@@ -202,7 +205,7 @@ fn absent(dropped: &mut Dropped, library: &str, manifest: Option<&str>, own: Ide
         return;
     }
     if let Some((finding, advice)) = elsewhere::misspelt(library) {
-        dropped.findings.insert(0, finding.into());
+        dropped.findings.insert(0, finding);
         dropped.advice = format!("{advice} in library_path of {}.", manifest.unwrap_or("the manifest"));
         return;
     }
@@ -319,7 +322,7 @@ fn missing(dropped: &mut Dropped, path: &Path, own: Identity) -> bool {
         dropped.advice = advice;
     }
     if let Some(words) = elsewhere::of_other_c_library(&names) {
-        dropped.findings.insert(0, words.into());
+        dropped.findings.insert(0, words);
         dropped.advice = "Install a driver that is built for this system.".into();
     }
     !missing.is_empty()
@@ -327,11 +330,8 @@ fn missing(dropped: &mut Dropped, path: &Path, own: Identity) -> bool {
 
 /// Returns the dynamic linker's message in a finding.
 fn words_of_the_linker(dropped: &Dropped) -> Option<String> {
-    let prefix = "the system says: ";
     let mut findings = dropped.findings.iter();
-    findings
-        .find_map(|finding| finding.strip_prefix(prefix))
-        .map(String::from)
+    findings.find_map(|fact| fact.words(&Kind::System)).map(String::from)
 }
 
 /// Adds an explanation of the dynamic linker's message about versions and symbols.
@@ -391,12 +391,6 @@ fn instead(library: &str, usual: &Path) -> String {
     )
 }
 
-/// Returns `true` if a file contains the text `word`, which must not be empty.
-fn contains(file: &Path, word: &str) -> bool {
-    let is_in = |bytes: Vec<u8>| bytes.windows(word.len()).any(|part| part == word.as_bytes());
-    !word.is_empty() && std::fs::read(file).is_ok_and(is_in)
-}
-
 /// Returns a library together with the package that contains it.
 fn owned(library: &str) -> String {
     match installed::owner(library) {
@@ -416,6 +410,7 @@ fn shown(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Facts;
 
     #[test]
     fn words_of_the_dynamic_linker() {
@@ -462,11 +457,12 @@ mod tests {
                 source: None,
                 named_by: None,
                 reason: String::new(),
-                findings: Vec::new(),
+                findings: Facts::new(),
                 advice: String::new(),
                 set: None,
                 variable: None,
                 absent: None,
+                is_general: false,
                 names_file: false,
                 rank: 0,
             };

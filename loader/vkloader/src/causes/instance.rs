@@ -6,7 +6,7 @@ mod link;
 use super::{chosen, display, unfound, words};
 use crate::events::{Event, Record};
 use crate::names;
-use crate::report::{self, Call, Device, Dropped, Report, codes, rank};
+use crate::report::{self, Call, Device, Dropped, Fact, Kind, Report, codes, rank};
 use crate::shell::word;
 
 const OUT_OF_HOST_MEMORY: i32 = -1;
@@ -70,9 +70,7 @@ fn after_failure(report: &mut Report, records: &[&Record]) {
         .find(|one| one.code == codes::PROGRAM_CRASHED.name);
     if let Some(crashed) = crashed.filter(|_| is_own && is_failed) {
         crashed.rank = rank::STATUS;
-        crashed
-            .findings
-            .insert(0, "a call of the program had failed before".into());
+        crashed.findings.insert(0, "a call of the program had failed before");
     }
 }
 
@@ -106,7 +104,7 @@ fn failed_call(report: &Report, records: &[&Record]) -> Option<Dropped> {
     found.findings = calls
         .map(|call| format!("{} returned {}", call.name, call.result))
         .collect();
-    let errors = report.errors.iter().map(|error| format!("the log says: {error}"));
+    let errors = report.errors.iter().map(|error| Fact::of_log(error));
     found.findings.extend(errors);
     let mut errors = report.errors.iter();
     if let Some(extension) = errors.find_map(|error| between(error, LACKS_EXTENSION[0], LACKS_EXTENSION[1])) {
@@ -152,7 +150,7 @@ fn refused(report: &Report, records: &[&Record]) -> Option<Dropped> {
         _ => codes::INSTANCE_FAILED,
     };
     let mut found = row.about("vkCreateInstance");
-    found.findings = vec![format!("the result: {}", names::result(code))];
+    found.findings = [format!("the result: {}", names::result(code))].into();
     if code == LAYER_NOT_PRESENT {
         name_layer(&mut found, report, records);
     }
@@ -168,14 +166,14 @@ fn refused(report: &Report, records: &[&Record]) -> Option<Dropped> {
     }
     found
         .findings
-        .extend(report.errors.iter().map(|error| format!("the log says: {error}")));
+        .extend(report.errors.iter().map(|error| Fact::of_log(error)));
     Some(found)
 }
 
 /// Returns the finding about a program that created no instance. The program may have read the list of instance extensions before, for which
 /// the library opens drivers. Without a driver, the list lacks the extensions for windows.
 fn without_instance(report: &Report, records: &[&Record]) -> Dropped {
-    let mut found = codes::PROGRAM_NO_INSTANCE.about("the program");
+    let mut found = codes::PROGRAM_NO_INSTANCE.about_any("the program");
     if report.searched.is_empty() {
         return found;
     }
@@ -186,7 +184,7 @@ fn without_instance(report: &Report, records: &[&Record]) -> Dropped {
     if !has_driver && !records.iter().any(is_answered) {
         found
             .findings
-            .push("no driver could be opened, so that the list lacks the extensions for windows".into());
+            .push("no driver could be opened, so that the list lacks the extensions for windows");
         found.rank = rank::CONSEQUENCE;
     }
     found
@@ -329,7 +327,10 @@ fn lower(text: &str) -> String {
 /// Returns the requested layer whose library could not be used. The loader then refuses the instance without a record about the layer.
 fn unopened(report: &Report) -> Option<&str> {
     let is_layer = |one: &&Dropped| one.code.starts_with("layer-library.");
-    let is_requested = |one: &&Dropped| one.findings.iter().any(|fact| fact.contains("Requested layer "));
+    let is_requested = |one: &&Dropped| {
+        let mut logged = one.findings.iter().filter_map(|fact| fact.words(&Kind::Log));
+        logged.any(|words| words.contains("Requested layer "))
+    };
     let mut all = report.dropped.iter().filter(is_layer);
     let found = all.clone().find(is_requested).or_else(|| all.next())?;
     Some(&found.name)
@@ -344,7 +345,7 @@ fn older(record: &Record) -> Option<Dropped> {
     let (own, wanted) = versions.split_once(OLDER[2])?;
     let wanted = wanted.split(". ").next().unwrap_or(wanted);
     let mut found = codes::LAYER_OLDER.about(layer);
-    found.findings = vec![format!("it is for Vulkan {own}, and the program asks for {wanted}")];
+    found.findings = [format!("it is for Vulkan {own}, and the program asks for {wanted}")].into();
     found.advice = format!(
         "Update the layer, or start the program without it: VK_LOADER_LAYERS_DISABLE={} PROGRAM",
         word(layer)

@@ -20,7 +20,7 @@ pub(super) fn after_device(report: &mut Report, records: &[&Record]) {
     if let Some(failed) = failure(report) {
         failed.findings.push(
             "no call that the loader saw failed: the program had created a device, and later calls, such as vkQueueSubmit, do not pass the loader"
-                .into(),
+                ,
         );
         failed.advice = AFTER_DEVICE.into();
     }

@@ -1,7 +1,7 @@
 //! Limits that the system sets for a process.
 
 use crate::child::Finished;
-use crate::report::{Dropped, codes};
+use crate::report::{Dropped, Fact, Kind, codes};
 use rustix::process::{Resource, getrlimit};
 
 /// Remedy for a limit on the address space.
@@ -150,17 +150,15 @@ impl Limits {
 
 /// Adds the limit on open files to a finding, if the limit was reached or is too low for drivers.
 fn explain_files(dropped: &mut Dropped, limits: &Limits) {
-    let says = |words| dropped.findings.iter().any(|finding| finding.contains(words));
-    if !MAY_LACK_FILES.contains(&dropped.code.as_str()) || says(OPEN_FILES) {
+    let is_known = || dropped.findings.iter().any(|fact| *fact.kind() == Kind::Limit);
+    if !MAY_LACK_FILES.contains(&dropped.code.as_str()) || is_known() {
         return;
     }
     let is_low = limits.open_files.is_some_and(|most| most < FEW_FILES);
-    if is_low || says(FULL) {
+    if is_low || dropped.findings.iter().any(|fact| fact.contains(FULL)) {
         let most = limits.open_files.map_or_else(String::new, |most| format!(" to {most}"));
-        dropped.findings.insert(
-            0,
-            format!("the number of open files of a process is limited{most} ({OPEN_FILES})"),
-        );
+        let words = format!("the number of open files of a process is limited{most} ({OPEN_FILES})");
+        dropped.findings.insert(0, Fact::new(Kind::Limit, words));
         dropped.advice = format!(
             "{} If that does not help: {}",
             limits.remedy_for_files(),

@@ -31,7 +31,6 @@ pub(crate) use hardware::for_cards;
 pub(crate) use limits::Limits;
 pub(crate) use linker::worth_watching;
 pub(crate) use manifest::is_odd as is_odd_manifest;
-pub(crate) use origin::IN_FILE as ORIGIN_FILE;
 use origin::Origin;
 pub(crate) use overriding::REPLACING;
 pub(crate) use snap::Snap;
@@ -39,7 +38,7 @@ pub(crate) use unsearched::usual_manifests;
 
 use crate::child::Finished;
 use crate::events::{Event, Record};
-use crate::report::{self, Absent, ActiveLayer, Crashed, Dropped, Report, Verdict, codes, rank};
+use crate::report::{self, Absent, ActiveLayer, Crashed, Dropped, Kind, Report, Verdict, codes, rank};
 use crate::variables::Variables;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -203,7 +202,7 @@ fn add_missing_driver(report: &mut Report) {
     let has_none = |one: &&mut Dropped| {
         one.findings
             .first()
-            .is_some_and(|fact| fact.ends_with(elf::exports::NO_VULKAN))
+            .is_some_and(|fact| *fact.kind() == Kind::WithoutVulkan)
     };
     for one in report.dropped.iter_mut().filter(has_none) {
         one.advice = format!("{} {install}", one.advice);

@@ -1,6 +1,6 @@
 //! Finds the origin of a variable: the process that set it, and the file that sets it in every session.
 
-use crate::report::Dropped;
+use crate::report::{Dropped, Fact, Kind};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -64,13 +64,10 @@ const OWN_FOLDERS: [&str; 3] = [
 /// File that describes a sandbox of Flatpak, relative to the root.
 const FLATPAK: &str = ".flatpak-info";
 
-/// End of the sentence about a file that sets a variable.
-pub(crate) const IN_FILE: &str = ", sets it";
-
 /// Origin of a variable.
 pub(super) struct Origin {
-    /// Sentences about the origin; empty if it is unknown.
-    words: Vec<String>,
+    /// Sentences about the origin, each with `true` if it is a file that sets the variable in each session; empty if the origin is unknown.
+    words: Vec<(String, bool)>,
     /// Command that replaces `unset` in remedies, if the shell of the user cannot remove the variable.
     instead: Option<String>,
     /// Remedy for the next sessions, if a file sets the variable in each session.
@@ -86,10 +83,13 @@ impl Origin {
             let script = in_files(arguments.filter(|path| is_script(path)), name);
             let place = script.map(|(path, line)| format!("line {line} of {}", path.display()));
             return Self {
-                words: vec![match &place {
-                    Some(place) => format!("{place} sets it"),
-                    None => "set by the program or a script that starts it, not by the shell of vkloader".into(),
-                }],
+                words: vec![(
+                    match &place {
+                        Some(place) => format!("{place} sets it"),
+                        None => "set by the program or a script that starts it, not by the shell of vkloader".into(),
+                    },
+                    false,
+                )],
                 instead: Some(format!(
                     "remove {name} from {}",
                     place
@@ -102,7 +102,8 @@ impl Origin {
         let home = std::env::var_os("HOME").map(PathBuf::from);
         let process = process(Path::new("/proc"), std::process::id(), name);
         let file = file(Path::new("/"), home.as_deref(), name);
-        let set_by = |(path, line): &(PathBuf, usize)| format!("{}, line {line}{IN_FILE}", path.display());
+        let set_by = |(path, line): &(PathBuf, usize)| (format!("{}, line {line}, sets it", path.display()), true);
+        let process = process.map(|words| (words, false));
         Self {
             words: process.into_iter().chain(file.as_ref().map(set_by)).collect(),
             // The shell of a user is outside of the sandbox, so its variables are not those of the program.
@@ -116,8 +117,14 @@ impl Origin {
 
     /// Adds the origin to a finding, and adapts the remedy of the finding.
     pub(super) fn add_to(&self, dropped: &mut Dropped, name: &str) {
-        let words = self.words.iter().map(|words| format!("{name}: {words}"));
-        dropped.findings.extend(words);
+        let facts = self.words.iter().map(|(words, is_file)| {
+            let kind = Kind::Origin {
+                variable: name.into(),
+                is_file: *is_file,
+            };
+            Fact::new(kind, format!("{name}: {words}"))
+        });
+        dropped.findings.extend(facts);
         let unset = format!("unset {name}");
         if let Some(instead) = &self.instead {
             dropped.advice = dropped.advice.replace(&unset, instead);

@@ -4,7 +4,7 @@
 use super::{elf, multiarch, spelling, unsearched, variables};
 use crate::events::{Event, Record, Searched, TracedDecision};
 use crate::installed;
-use crate::report::{Device, Dropped, Report, Verdict, codes, rank};
+use crate::report::{Device, Dropped, Fact, Facts, Kind, MESAS_LAYER, Report, Verdict, codes, rank};
 use crate::shell::word;
 use reasons::Code;
 use reasons::rank::OTHER;
@@ -121,7 +121,7 @@ fn replaced(report: &Report, name: &str, value: &str, silent: u8) -> Dropped {
     Dropped {
         rank: after.map_or(silent, |after| silent.max(after)),
         reason: format!("{name} is set, so drivers are searched only there."),
-        findings: vec![format!("its value: {value}")],
+        findings: [format!("its value: {value}")].into(),
         advice: match spelling::advice(value) {
             Some(advice) => format!("{advice}, or: unset {name}"),
             None => format!("If this is unintended: unset {name}"),
@@ -181,7 +181,11 @@ const MESA_SELECT: &str = "MESA_VK_DEVICE_SELECT";
 
 /// Adds to a finding the variable that makes Mesa's layer print the devices and end the program.
 fn listed_by_mesa(dropped: &mut Dropped) {
-    let is_layer = |finding: &String| finding.contains("VK_LAYER_MESA_device_select");
+    let is_layer = |fact: &Fact| match fact.kind() {
+        Kind::Layer(name) => name == MESAS_LAYER,
+        Kind::Through(names) => names.iter().any(|name| name == MESAS_LAYER),
+        _ => false,
+    };
     if dropped.code == codes::PROGRAM_EXITED.name && dropped.findings.iter().any(is_layer) {
         let words = format!("{MESA_SELECT}=list lets Mesa's layer print the devices and end the program");
         dropped.findings.insert(0, words);
@@ -225,12 +229,12 @@ fn closed_folders(report: &Report, records: &[&Record]) -> Vec<Dropped> {
         let closed = closed.display().to_string();
         let mut one = codes::SEARCH_FOLDER_CLOSED.about(&closed);
         let place = word(&closed);
-        one.findings = vec![format!("searched for: {}", searched.wanted)];
+        one.findings = [format!("searched for: {}", searched.wanted)].into();
         one.advice = format!("Let this user read the folder: chmod o+rx {place}");
         if !is_itself {
             one.reason =
                 "This user may not search a folder, so it is unknown whether there are manifests below it.".into();
-            one.findings = vec![format!("searched for: {}, in {folder}", searched.wanted)];
+            one.findings = [format!("searched for: {}, in {folder}", searched.wanted)].into();
             one.advice = if is_home {
                 format!(
                     "Set HOME to the home folder of the user who starts the program, or let this user search the folder: chmod o+x {place}"
@@ -331,14 +335,14 @@ fn none_has_device(report: &Report) -> Option<Dropped> {
         .dropped
         .iter()
         .filter(|dropped| dropped.code == "driver.no-devices");
-    let findings: Vec<String> = reasons
+    let findings: Facts = reasons
         .map(|driver| format!("{}: {}", driver.name, driver.reason))
         .collect();
     let is_all = report.devices.is_empty() && report.hidden.is_empty() && !has_crashed(report);
     // A broken driver explains a failure better than drivers that found no hardware.
     let is_broken =
         |dropped: &Dropped| dropped.subject.starts_with("driver") && (rank::BROKEN..=OTHER).contains(&dropped.rank);
-    let found = codes::DRIVER_NONE_HAS_DEVICE.about("all drivers");
+    let found = codes::DRIVER_NONE_HAS_DEVICE.about_any("all drivers");
     let rank = if report.dropped.iter().any(is_broken) {
         OTHER + 1
     } else {
@@ -352,15 +356,16 @@ fn none_has_device(report: &Report) -> Option<Dropped> {
 }
 
 fn nothing_installed(records: &[&Record], report: &Report) -> Dropped {
-    let mut findings: Vec<String> = Vec::new();
+    let mut findings: Vec<Fact> = Vec::new();
     for folder in searched(records) {
         let why = folder.system.as_deref().unwrap_or("no manifest is in it");
         let line = format!("searched {} ({}): {why}", folder.folder, folder.source.words());
+        let line = Fact::new(Kind::Searched, line);
         if !findings.contains(&line) {
             findings.push(line);
         }
     }
-    let mut found = codes::DRIVER_NONE_INSTALLED.about("no driver");
+    let mut found = codes::DRIVER_NONE_INSTALLED.about_any("no driver");
     let folders: Vec<&str> = searched(records).map(|folder| folder.folder.as_str()).collect();
     let mut unsearched = unsearched::find(Path::new("/"), &folders, &report.variables);
     let mut seen = Vec::new();
@@ -386,6 +391,10 @@ fn nothing_installed(records: &[&Record], report: &Report) -> Dropped {
         (None, None) => {}
     }
     // A manifest that exists but that the loader does not find explains more than an empty folder.
-    found.findings = unsearched.into_iter().map(|one| one.finding).chain(findings).collect();
+    found.findings = unsearched
+        .into_iter()
+        .map(|one| one.finding.into())
+        .chain(findings)
+        .collect();
     found
 }

@@ -3,7 +3,7 @@
 use super::elf::damage::{self, Fault};
 use super::elf::{self, Closure, Identity};
 use super::packages;
-use crate::report::{Dropped, PRINTED, codes, rank, with_runtime};
+use crate::report::{Dropped, Fact, Kind, codes, rank, with_runtime};
 use rustix::fs::{Access, access};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ pub(super) fn explain(dropped: &mut Dropped, own: Identity, is_usable: bool) {
     }
     let library = dropped.file.as_deref().filter(|file| !file.ends_with(".json"));
     let driver = elf::locate(library.unwrap_or(&dropped.name), own).unwrap_or_else(|| dropped.name.clone().into());
-    let mut lines = dropped.findings.iter().filter_map(|line| line.strip_prefix(PRINTED));
+    let mut lines = dropped.findings.iter().filter_map(|fact| fact.words(&Kind::Printed));
     let found = lines.find_map(|line| match named(line, &driver)? {
         Named::Library(name) => Some((true, of_library(name, &driver, own)?)),
         Named::File(path) => Some((false, of_file(path)?)),
@@ -55,7 +55,7 @@ pub(super) fn explain(dropped: &mut Dropped, own: Identity, is_usable: bool) {
     if !is_library {
         // Does not make the file the cause, because a file that is not a library is often optional, and the findings about hardware explain
         // device nodes.
-        dropped.findings.insert(0, finding);
+        dropped.findings.insert(0, Fact::new(Kind::NotOpened, finding));
         dropped.advice = advice.unwrap_or_else(|| dropped.advice.clone());
         return;
     }
@@ -71,8 +71,8 @@ const NOT_FIRST: &str = "ASan runtime does not come first";
 
 /// Adds the remedy for a library that ended the process because the library was built with AddressSanitizer.
 fn sanitizer(dropped: &mut Dropped, own: Identity) {
-    let is_it = |line: &String| line.starts_with(PRINTED) && line.contains(NOT_FIRST);
-    if dropped.code != codes::PROGRAM_EXITED.name || !dropped.findings.iter().any(is_it) {
+    let mut lines = dropped.findings.iter().filter_map(|fact| fact.words(&Kind::Printed));
+    if dropped.code != codes::PROGRAM_EXITED.name || !lines.any(|line| line.contains(NOT_FIRST)) {
         return;
     }
     let closure = Closure::of(Path::new(&dropped.name), own);

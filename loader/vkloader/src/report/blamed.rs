@@ -42,7 +42,7 @@ pub(crate) fn suspect_for_abort(found: &mut Dropped, layers: &[ActiveLayer], var
     const READ: &str = "Read the last message of the program, which names the check that failed.";
     found.findings.insert(
         0,
-        "code ends its process by SIGABRT if one of its checks fails, for example after a failed call".into(),
+        "code ends its process by SIGABRT if one of its checks fails, for example after a failed call",
     );
     let is_suspect = |layer: &&ActiveLayer| layer.enabled_by == "implicit" && layer.name != MESAS;
     let mut suspects: Vec<(&ActiveLayer, Option<(String, String)>)> = layers

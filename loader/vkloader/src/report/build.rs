@@ -2,8 +2,8 @@
 
 use super::decided::{Decided, Manifests, busiest};
 use super::{
-    Device, Driver, Dropped, Loader, Report, Slow, Verdict, calls, catalogued, codes, culprit, devices, ended, layers,
-    rank,
+    Device, Driver, Dropped, Fact, Facts, Loader, Report, Slow, Verdict, calls, catalogued, codes, culprit, devices,
+    ended, layers, rank,
 };
 use crate::causes::Limits;
 use crate::child::Finished;
@@ -77,7 +77,7 @@ fn end(report: &mut Report, finished: &Finished, records: &[&Record]) {
             // The culprit is unknown, so the last call in the trace is the best explanation.
             Some(ended) if crash.culprit == culprit::Who::Unknown => ended.findings.extend(found.findings),
             _ => {
-                let last = ended.filter(|ended| ended.name != "the program");
+                let last = ended.filter(|ended| !ended.is_general);
                 found
                     .findings
                     .extend(last.map(|ended| format!("the last call: {}", ended.reason)));
@@ -117,11 +117,12 @@ fn idle(decided: &Decided, dropped: &[Dropped]) -> Vec<Dropped> {
         source: None,
         named_by: None,
         reason: row.meaning.into(),
-        findings: Vec::new(),
+        findings: Facts::new(),
         advice: row.remedy.into(),
         set: None,
         variable: None,
         absent: None,
+        is_general: false,
         names_file: false,
         rank: rank::of(Some(Code::DriverNoDevices)),
     })
@@ -145,7 +146,7 @@ fn of_devices(report: &Report) -> Vec<Dropped> {
         if let Some(code) = device.created.filter(|&code| code != 0) {
             found.push(Dropped {
                 file: Some(device.driver.clone()).filter(|driver| !driver.is_empty()),
-                findings: vec![format!("vkCreateDevice returned {}", names::result(code))],
+                findings: [format!("vkCreateDevice returned {}", names::result(code))].into(),
                 advice: for_result(code).into(),
                 ..codes::DEVICE_NOT_CREATED.about(&device.name)
             });
@@ -172,9 +173,6 @@ fn for_result(code: i32) -> &'static str {
         _ => codes::DEVICE_NOT_CREATED.remedy,
     }
 }
-
-/// Beginning of a fact that quotes a line that a driver printed.
-pub(crate) const PRINTED: &str = "it printed: ";
 
 /// Returns `true` if two names stand for the same library. The names are equal, or both lead to one file, or one is the name of a link in
 /// the folder of the other.
@@ -211,9 +209,7 @@ fn quote_drivers(report: &mut Report) {
                 is_same(library, &dropped.name) || dropped.file.as_deref().is_some_and(|file| is_same(library, file))
             })
         });
-        dropped
-            .findings
-            .extend(own.map(|line| format!("{PRINTED}{}", line.text)));
+        dropped.findings.extend(own.map(|line| Fact::printed(&line.text)));
     }
 }
 
@@ -320,9 +316,9 @@ fn explained(decision: &TracedDecision) -> Dropped {
         // library's own message.
         (None, _) => (said.clone().unwrap_or_default(), String::new()),
     };
-    let mut findings = Vec::new();
+    let mut findings = Facts::new();
     if let Some(words) = word("system") {
-        findings.push(format!("the system says: {words}"));
+        findings.push(Fact::of_system(words));
     }
     if let (Some(pattern), Some(variable)) = (word("pattern"), word("variable")) {
         findings.push(format!("{pattern} in {variable} matches it"));
@@ -332,7 +328,7 @@ fn explained(decision: &TracedDecision) -> Dropped {
         findings.push(format!("the result: {}", names::result(result)));
     }
     if let Some(said) = said {
-        findings.push(format!("the log says: {said}"));
+        findings.push(Fact::of_log(&said));
     }
     Dropped {
         subject: subject(&decision.subject).into(),
@@ -349,6 +345,7 @@ fn explained(decision: &TracedDecision) -> Dropped {
             .filter(|_| code.is_some_and(is_of_variable))
             .map(String::from),
         absent: None,
+        is_general: false,
         names_file: false,
         rank: rank::of(code),
     }

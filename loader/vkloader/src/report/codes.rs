@@ -1,6 +1,6 @@
 //! Codes of this program's own findings. `loader/reasons` has the codes of the library's decisions.
 
-use super::{Dropped, rank};
+use super::{Dropped, Facts, rank};
 
 /// A code of this program, with its meaning and its remedy.
 #[derive(Debug)]
@@ -198,6 +198,14 @@ impl Row {
         self.rank
     }
 
+    /// Returns a finding with this code about a general subject, which `words` denotes.
+    pub(crate) fn about_any(&self, words: &str) -> Dropped {
+        Dropped {
+            is_general: true,
+            ..self.about(words)
+        }
+    }
+
     /// Returns a finding with this code about the subject `name`.
     pub(crate) fn about(&self, name: impl Into<String>) -> Dropped {
         let name = name.into();
@@ -211,9 +219,10 @@ impl Row {
             source: None,
             named_by: None,
             reason: self.meaning.into(),
-            findings: Vec::new(),
+            findings: Facts::new(),
             advice: self.remedy.into(),
             set: None,
+            is_general: false,
             names_file: false,
             rank: self.rank,
         }

@@ -2,7 +2,7 @@
 
 use super::culprit::{Switch, driver_switch, driver_variable, layer_switch};
 use super::decided::busiest;
-use super::{Dropped, Ended, codes, layers, rank};
+use super::{Dropped, Ended, Fact, Kind, codes, layers, rank};
 use crate::child::{Ending, Finished};
 use crate::events::{Event, Record, Step};
 use crate::shell::word;
@@ -44,17 +44,17 @@ pub(super) fn finding(ending: Ending, records: &[&Record]) -> Option<Dropped> {
         }
         Ending::Status(0) => return None,
         Ending::Status(status) => {
-            let mut found = codes::PROGRAM_FAILED.about("the program");
+            let mut found = codes::PROGRAM_FAILED.about_any("the program");
             found.reason = format!("The program ended with {}.", names::status(status));
             return Some(found);
         }
         Ending::Signal(number) if ASKING.contains(&number) && within.is_none() => {
-            let mut found = codes::PROGRAM_ENDED.about("the program");
+            let mut found = codes::PROGRAM_ENDED.about_any("the program");
             found.reason = format!("Another process ended the program with {}.", names::signal(number));
             return Some(found);
         }
         Ending::Signal(libc::SIGKILL) => {
-            let mut found = codes::PROGRAM_KILLED.about("the program");
+            let mut found = codes::PROGRAM_KILLED.about_any("the program");
             found
                 .findings
                 .extend(within.map(|step| format!("it was ended {}", place(Some(step)))));
@@ -73,7 +73,7 @@ pub(super) fn finding(ending: Ending, records: &[&Record]) -> Option<Dropped> {
         ),
     };
     let library = within.and_then(|step| step.runs());
-    let mut found = row.about(library.unwrap_or("the program"));
+    let mut found = library.map_or_else(|| row.about_any("the program"), |library| row.about(library));
     found.reason = format!("The program {how} {}.", place(within));
     if within.is_some() {
         // Users end a program that hangs, so the call explains more than the signal.
@@ -94,13 +94,12 @@ pub(super) fn finding(ending: Ending, records: &[&Record]) -> Option<Dropped> {
 fn suspect_layers(found: &mut Dropped, records: &[&Record]) {
     let layers: Vec<String> = layers::active(records).into_iter().map(|layer| layer.name).collect();
     if !layers.is_empty() {
-        found
-            .findings
-            .push(format!("{}{}", layers::THROUGH_LAYERS, layers.join(", ")));
+        let words = format!("the call went through these layers: {}", layers.join(", "));
         found.advice = format!(
             "To see whether a layer is at fault: VK_LOADER_LAYERS_DISABLE={} PROGRAM",
             word(&layers.join(","))
         );
+        found.findings.push(Fact::new(Kind::Through(layers), words));
     }
 }
 
@@ -121,7 +120,8 @@ fn place(within: Option<&Step>) -> String {
 pub(crate) fn leave_out(found: &mut Dropped, library: &str, records: &[&Record]) {
     let of_layer = || {
         let (name, switch) = layer_switch(library, records)?;
-        found.findings.push(format!("it is the library of the layer {name}"));
+        let words = format!("it is the library of the layer {name}");
+        found.findings.push(Fact::new(Kind::Layer(name), words));
         Some(switch)
     };
     let switch = driver_switch(library, records).or_else(of_layer).unwrap_or(Switch {

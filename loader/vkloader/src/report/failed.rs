@@ -24,7 +24,7 @@ pub(super) fn add(report: &mut Report, own: &Seen, other: &Other, described: &Ot
     }
     let works_here = own.instance == Some(0);
     let mut found = Dropped {
-        findings: vec![how],
+        findings: [how].into(),
         file: described.owner.clone(),
         ..codes::LOADER_FAILED.about(path)
     };
@@ -108,7 +108,7 @@ const FAILED_TO_LIST: &str = "device.enumeration-failed";
 
 fn refused(refused: &Refused, loader: &str) -> Dropped {
     let mut found = codes::LOADER_REFUSES_MANIFEST.about(&refused.manifest);
-    found.findings = vec![refused.how.clone(), format!("that loader: {loader}")];
+    found.findings = [refused.how.clone(), format!("that loader: {loader}")].into();
     if let Some(variable) = &refused.variable {
         found.advice = format!("{}, or: unset {variable}", found.advice.trim_end_matches('.'));
         found.variable = Some(variable.clone());

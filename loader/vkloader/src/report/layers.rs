@@ -1,6 +1,6 @@
 //! Reports the layers of the last instance, and installed layers that are not in the chain of this instance.
 
-use super::{ActiveLayer, Device, Dropped, Hidden, InactiveLayer, Report, blamed, codes, rank};
+use super::{ActiveLayer, Device, Dropped, Fact, Facts, Hidden, InactiveLayer, Kind, Report, blamed, codes, rank};
 use crate::events::{Event, Moved, Record};
 use crate::manifests;
 use crate::names;
@@ -181,7 +181,8 @@ impl Report {
             .map(|one| one.library.clone());
         if let Some(found) = self.dropped.first_mut() {
             found.name = layer.into();
-            found.findings.retain(|finding| !finding.starts_with(THROUGH_LAYERS));
+            found.is_general = false;
+            found.findings.retain(|fact| !is_through(fact));
             found
                 .findings
                 .insert(0, format!("without {layer}, the same process ends normally"));
@@ -199,14 +200,15 @@ impl Report {
 
 /// Returns `true` for a finding about the end of a process in a call through layers.
 fn is_of_call(found: &Dropped) -> bool {
-    found.findings.iter().any(|finding| finding.starts_with(THROUGH_LAYERS))
+    found.findings.iter().any(is_through)
 }
 
-/// Beginning of the finding that lists the layers of a call.
-pub(super) const THROUGH_LAYERS: &str = "the call went through these layers: ";
+fn is_through(fact: &Fact) -> bool {
+    matches!(fact.kind(), Kind::Through(_))
+}
 
 /// Mesa's layer, which selects a device.
-pub(super) const MESAS: &str = "VK_LAYER_MESA_device_select";
+pub(crate) const MESAS: &str = "VK_LAYER_MESA_device_select";
 
 /// Layers that change the list of devices. Each row has the beginning of the name, the remedy, and the variables that control the layer. Without
 /// a remedy in the row, the remedy is to unset the variables.
@@ -256,22 +258,21 @@ fn set_for(layer: &str, variables: &Variables) -> impl Iterator<Item = (&'static
 }
 
 /// Returns the variables that control a layer and are set for the program, each with its value.
-fn controlling(layer: &str, variables: &Variables) -> Vec<String> {
+fn controlling(layer: &str, variables: &Variables) -> Facts {
     set_for(layer, variables)
-        .map(|(name, value)| format!("{name} is {value}"))
+        .map(|(name, value)| Fact::new(Kind::Controlling(name), format!("{name} is {value}")))
         .collect()
 }
 
 /// Returns the variables in the findings about a device that a layer hides or moves.
 pub(crate) fn controlling_in(found: &Dropped) -> Vec<&'static str> {
-    let names = KNOWN.iter().flat_map(|(_, _, names)| names.iter().copied());
-    let is_in = |name: &str| {
-        let mut rests = found.findings.iter().filter_map(|one| one.strip_prefix(name));
-        let is_of_layer =
-            [codes::DEVICE_HIDDEN_BY_LAYER.name, codes::DEVICE_MOVED_BY_LAYER.name].contains(&found.code.as_str());
-        is_of_layer && rests.any(|rest| rest.starts_with(" is "))
+    let is_of_layer =
+        [codes::DEVICE_HIDDEN_BY_LAYER.name, codes::DEVICE_MOVED_BY_LAYER.name].contains(&found.code.as_str());
+    let name = |fact: &Fact| match fact.kind() {
+        Kind::Controlling(name) => Some(*name),
+        _ => None,
     };
-    names.filter(|name| is_in(name)).collect()
+    found.findings.iter().filter(|_| is_of_layer).filter_map(name).collect()
 }
 
 /// Returns the finding about a device that a layer hides.
@@ -348,7 +349,7 @@ pub(crate) const WITHOUT: &str = "VK_LOADER_LAYERS_DISABLE";
 fn fails(layer: &str, call: &str, code: i32, variables: &Variables) -> Dropped {
     Dropped {
         reason: format!("{call} fails with {layer}, but succeeds without it."),
-        findings: vec![format!("{call} returned {}", names::result(code))],
+        findings: [format!("{call} returned {}", names::result(code))].into(),
         advice: without(layer, variables),
         ..codes::LAYER_CALL_FAILED.about(layer)
     }

@@ -9,6 +9,7 @@ mod culprit;
 mod decided;
 mod devices;
 mod ended;
+mod fact;
 mod failed;
 mod layers;
 pub(crate) mod other;
@@ -19,15 +20,16 @@ mod unread;
 mod verdict;
 
 pub(crate) use blamed::suspect_for_abort;
-pub(crate) use build::{PRINTED, Received, build};
+pub(crate) use build::{Received, build};
 pub(crate) use culprit::{Crashed, NEWER_ONLY_DRIVERS, ONLY_DRIVERS, Retried, Switch, retried};
 pub(crate) use decided::busiest;
 #[cfg(test)]
 pub(crate) use devices::of_other;
 pub(crate) use ended::is_opening;
 pub(crate) use ended::{UNTIL_THEN, how_ended, leave_out, with_runtime};
+pub(crate) use fact::{Fact, Facts, Kind};
 pub(crate) use failed::TO_UPDATE;
-pub(crate) use layers::{WITHOUT as WITHOUT_LAYERS, controlling_in, has_chain, obstructed};
+pub(crate) use layers::{MESAS as MESAS_LAYER, WITHOUT as WITHOUT_LAYERS, controlling_in, has_chain, obstructed};
 
 use crate::causes::{Limits, Snap};
 use crate::variables::Variables;
@@ -306,7 +308,7 @@ pub(crate) struct Dropped {
     /// The finding, as one sentence.
     pub(crate) reason: String,
     /// Further facts, for example a message of the operating system or the name of a missing library.
-    pub(crate) findings: Vec<String>,
+    pub(crate) findings: Facts,
     /// Remedy; empty if the finding is harmless.
     pub(crate) advice: String,
     /// A variable, and a word for its value, that disable the subject of the finding for a program.
@@ -319,6 +321,9 @@ pub(crate) struct Dropped {
     /// library.
     #[serde(skip)]
     pub(crate) absent: Option<Absent>,
+    /// `true` if `name` is no name but stands for a general subject, such as `the program` or `all drivers`.
+    #[serde(skip)]
+    pub(crate) is_general: bool,
     /// `true` if the findings name a missing or broken file that the subject could not open, or a variable that it asks for.
     #[serde(skip)]
     pub(crate) names_file: bool,
@@ -336,7 +341,7 @@ impl Dropped {
 
     /// Returns the finding as one line.
     pub(crate) fn in_short(&self) -> String {
-        let why = self.findings.first().map_or(self.reason.as_str(), String::as_str);
+        let why = self.findings.first().map_or(self.reason.as_str(), |fact| fact);
         format!("{}: {why} [{}]", self.name, self.code)
     }
 }

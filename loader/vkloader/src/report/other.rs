@@ -2,7 +2,7 @@
 
 use super::build::verdict;
 use super::{
-    Device, Difference, Dropped, Ended, FirstCause, Hidden, OtherLoader, OtherWordSize, Report, codes, failed,
+    Device, Difference, Dropped, Ended, Fact, FirstCause, Hidden, OtherLoader, OtherWordSize, Report, codes, failed,
     settings, unneeded, unread,
 };
 use crate::events::{Event, Record};
@@ -43,7 +43,7 @@ pub(crate) fn name(report: &mut Report, records: &[Record], other: &Other) {
 fn not_opened(other: &Other) -> Option<Dropped> {
     let words = other.seen.not_opened.as_ref()?;
     Some(Dropped {
-        findings: vec![format!("the system says: {words}")],
+        findings: [Fact::of_system(words)].into(),
         ..codes::LOADER_NOT_OPENED.about(NAME)
     })
 }

@@ -22,10 +22,11 @@ pub(super) fn find(report: &Report, other: &Other, described: &OtherLoader) -> O
     let failed = other.seen.instance.filter(|&code| code < 0 && report.is_usable());
     if let Some(code) = failed {
         found.reason = "The program has a Vulkan loader of its own, which fails, but another loader works.".into();
-        found.findings = vec![format!(
+        found.findings = [format!(
             "vkCreateInstance returned {} with that loader",
             names::result(code)
-        )];
+        )]
+        .into();
     } else if version(&own)? < version(&usual)? {
         found.reason = format!("Programs get an old Vulkan loader before that of the system: {path}.");
         found.rank = rank::CONSEQUENCE;

@@ -26,10 +26,11 @@ pub(super) fn find(unknown: &[(&str, &str)], other: &OtherLoader) -> Vec<Dropped
     let describe = |(name, value): &(&str, &str)| {
         let mut found = codes::VARIABLE_NO_MATCH.about(*name);
         found.reason = format!("{name} has no effect on programs: their loader is too old for it.");
-        found.findings = vec![
+        found.findings = [
             format!("their loader: {path}, {version}"),
             format!("the value of {name}: {value}"),
-        ];
+        ]
+        .into();
         let update = match &other.owner {
             Some(owner) => format!("Update that loader ({owner})"),
             None => format!(

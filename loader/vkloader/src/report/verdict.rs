@@ -1,7 +1,6 @@
 //! The verdict of a report, which is the first sentence of the report.
 
-use super::{Dropped, Report, Verdict, codes, rank};
-use crate::causes::ORIGIN_FILE;
+use super::{Dropped, Fact, Kind, Report, Verdict, codes, rank};
 
 /// Codes of findings about a program that did not end normally. Each code has the beginning of a verdict.
 const ENDINGS: [(&codes::Row, &str); 16] = [
@@ -28,10 +27,6 @@ const ENDINGS: [(&codes::Row, &str); 16] = [
 
 /// Upper bound on the number of facts of the first cause at the head of a report.
 const MOST_FACTS: usize = 3;
-/// Beginnings of facts that the head of a report omits, because other facts explain more.
-const LONG: [&str; 4] = ["the log says: ", "the system says: ", "searched ", "on the stack, "];
-/// Beginnings of the names of findings without a subject of their own, such as `the program` or `all drivers`.
-const VAGUE: [&str; 4] = ["the ", "no ", "all ", "this "];
 
 /// Number of rows at the beginning of [`ENDINGS`] that explain more than an unusable graphics card.
 const BEFORE_HARDWARE: usize = 12;
@@ -63,8 +58,7 @@ impl Dropped {
     pub(crate) fn head_facts(&self) -> Vec<String> {
         let told = format!("{} {}", self.reason, self.advice);
         let is_new = |text: &str| !text.is_empty() && !told.contains(text);
-        let name =
-            Some(self.name.as_str()).filter(|name| is_new(name) && !VAGUE.iter().any(|word| name.starts_with(word)));
+        let name = Some(self.name.as_str()).filter(|name| is_new(name) && !self.is_general);
         let file = self.file.as_deref().filter(|file| is_new(file));
         let subject = match (name, file) {
             (Some(name), Some(file)) => Some(format!("{}: {name} ({file})", self.subject)),
@@ -72,28 +66,29 @@ impl Dropped {
             (None, Some(file)) => Some(format!("file: {file}")),
             (None, None) => None,
         };
-        let is_short = |fact: &&String| is_new(fact) && !LONG.iter().any(|beginning| fact.starts_with(beginning));
-        let facts = self.findings.iter().filter(|fact| !is_origin(fact));
-        let fact = facts.clone().find(is_short).or_else(|| {
-            let is_of_system = |fact: &&String| fact.starts_with(LONG[1]);
-            facts.clone().find(is_of_system).filter(|fact| is_new(fact))
+        let mut facts = self.findings.iter();
+        let fact = facts.clone().find(|fact| is_short(fact.kind()) && is_new(fact));
+        let fact = fact.or_else(|| {
+            facts
+                .find(|fact| *fact.kind() == Kind::System)
+                .filter(|fact| is_new(fact))
         });
-        let origins = || self.findings.iter().filter(|fact| is_origin(fact));
-        let origin = origins()
-            .find(|fact| fact.ends_with(ORIGIN_FILE))
-            .or_else(|| origins().next());
+        let origins = || self.findings.iter().filter(|fact| fact.is_origin(false));
+        let origin = origins().find(|fact| fact.is_origin(true)).or_else(|| origins().next());
         // A remedy about a file of the session contains the origin.
         let origin = origin.filter(|_| !told.contains("for new sessions, remove line "));
-        let facts = subject.into_iter().chain(fact.cloned()).chain(origin.cloned());
+        let words = |fact: &Fact| fact.to_string();
+        let facts = subject.into_iter().chain(fact.map(words)).chain(origin.map(words));
         facts.take(MOST_FACTS).collect()
     }
 }
 
-/// Returns `true` for a fact about the origin of a variable. The name of the variable and a colon come first.
-fn is_origin(fact: &str) -> bool {
-    let name = fact.split_once(": ").map_or("", |(name, _)| name);
-    let is_sign = |sign: char| sign.is_ascii_uppercase() || sign.is_ascii_digit() || sign == '_';
-    !name.is_empty() && name.chars().all(is_sign)
+/// Returns `false` for facts that the head of a report omits, because other facts explain more.
+fn is_short(kind: &Kind) -> bool {
+    !matches!(
+        kind,
+        Kind::Log | Kind::System | Kind::Searched | Kind::Stack | Kind::Origin { .. }
+    )
 }
 
 impl Report {
@@ -222,13 +217,18 @@ mod tests {
     fn the_head_has_the_file_a_fact_and_the_origin_of_a_variable() {
         let mut found = codes::DEVICE_NOT_CREATED.about("card");
         found.file = Some("/lib/a.so".into());
+        let origin = |is_file, text: &str| {
+            let variable = "VK_X".into();
+            Fact::new(Kind::Origin { variable, is_file }, text)
+        };
         found.findings = vec![
-            "the log says: long".into(),
+            Fact::of_log("long"),
             "libx.so is missing".into(),
             "another fact".into(),
-            "VK_X: set by process 1 (sh), or in a command that it ran".into(),
-            "VK_X: /etc/environment, line 2, sets it".into(),
-        ];
+            origin(false, "VK_X: set by process 1 (sh), or in a command that it ran"),
+            origin(true, "VK_X: /etc/environment, line 2, sets it"),
+        ]
+        .into();
         assert_eq!(
             found.head_facts(),
             [
@@ -240,8 +240,8 @@ mod tests {
         found.advice = "Update card in /lib/a.so, because libx.so is missing".into();
         found.findings.truncate(2);
         assert!(found.head_facts().is_empty(), "the remedy has all of them");
-        let mut found = codes::PROGRAM_FAILED.about("the program");
-        found.findings = vec!["the system says: no".into()];
+        let mut found = codes::PROGRAM_FAILED.about_any("the program");
+        found.findings = [Fact::of_system("no")].into();
         assert_eq!(found.head_facts(), ["the system says: no"]);
     }
 

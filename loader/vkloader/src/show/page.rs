@@ -215,7 +215,7 @@ fn write_dropped(page: &mut String, report: &Report) -> std::fmt::Result {
             ("file", dropped.file.as_deref()),
             ("named by", dropped.named_by.as_deref()),
         ];
-        rows.extend(dropped.findings.iter().map(|finding| ("found", Some(finding.as_str()))));
+        rows.extend(dropped.findings.iter().map(|fact| ("found", Some(&**fact))));
         facts(page, &rows)?;
         if !dropped.advice.is_empty() {
             writeln!(page, "<p class=\"advice\">{}</p>", escaped(&dropped.advice))?;

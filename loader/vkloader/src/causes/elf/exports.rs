@@ -3,7 +3,7 @@
 use super::file_name;
 use super::symbols::Symbols;
 use crate::manifests;
-use crate::report::Dropped;
+use crate::report::{Dropped, Fact, Kind};
 use crate::shell::word;
 use std::path::Path;
 
@@ -20,8 +20,6 @@ const OF_DRIVERS: [&str; 2] = ["vk_icdGetInstanceProcAddr", "vkGetInstanceProcAd
 const OF_LAYERS: [&str; 2] = ["vkNegotiateLoaderLayerInterfaceVersion", "vkGetInstanceProcAddr"];
 /// Beginnings of the names of functions of other interfaces for graphics, each with the name of the interface.
 const OTHERS: [(&str, &str); 3] = [("egl", "EGL"), ("gl", "OpenGL"), ("cl", "OpenCL")];
-/// End of the finding about a library of another interface.
-pub(in crate::causes) const NO_VULKAN: &str = ", but no Vulkan";
 /// Beginning of the names of functions in C++.
 const MANGLED: &str = "_Z";
 
@@ -57,8 +55,9 @@ pub(in crate::causes) fn explain(dropped: &mut Dropped, manifest: Option<&str>) 
         .of_cpp(&wanted)
         .or_else(|| about.hidden(&wanted))
         .or_else(|| about.of_other_kind(is_layer))
+        .map(|(finding, advice)| (Fact::from(finding), advice))
         .or_else(|| about.of_other_interface())
-        .or_else(|| about.of_manifest());
+        .or_else(|| about.of_manifest().map(|(finding, advice)| (finding.into(), advice)));
     if let Some((finding, advice)) = found {
         dropped.findings.insert(0, finding);
         dropped.advice = advice;
@@ -142,7 +141,7 @@ impl About<'_> {
     }
 
     /// Returns the finding and the remedy for a library of another interface for graphics.
-    fn of_other_interface(&self) -> Option<(String, String)> {
+    fn of_other_interface(&self) -> Option<(Fact, String)> {
         let has = |beginning: &str| {
             let mut rests = self.names.iter().filter_map(|name| name.strip_prefix(beginning));
             rests.any(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase()))
@@ -155,7 +154,10 @@ impl About<'_> {
         let library = self.library;
         (!known.is_empty()).then(|| {
             (
-                format!("{library} has {}{NO_VULKAN}", known.join(", ")),
+                Fact::new(
+                    Kind::WithoutVulkan,
+                    format!("{library} has {}, but no Vulkan", known.join(", ")),
+                ),
                 format!(
                     "Remove the manifest, because its library has no Vulkan: rm {}; or install the variant of {} that has Vulkan, if its maker has one.",
                     word(self.manifest),
@@ -204,8 +206,9 @@ mod tests {
             let found = about.of_cpp(&wanted).or_else(|| about.hidden(&wanted));
             let found = found.or_else(|| about.of_other_kind(is_layer));
             found
+                .map(|(finding, advice)| (Fact::from(finding), advice))
                 .or_else(|| about.of_other_interface())
-                .or_else(|| about.of_manifest())
+                .or_else(|| about.of_manifest().map(|(finding, advice)| (finding.into(), advice)))
         };
         let mangled = "_ZN6timing9NegotiateEP1P";
         for (names, hidden, functions, is_layer, words) in [

@@ -4,7 +4,7 @@ use super::closure::{self, Closure, Identity};
 use super::damage::damaged;
 use super::{closed_folder, file_name, messages, shown};
 use crate::causes::limits::{Limits, own_remedy};
-use crate::report::Dropped;
+use crate::report::{Dropped, Fact, Kind};
 use crate::shell::word;
 use rustix::fs::StatVfsMountFlags;
 use std::os::unix::fs::MetadataExt;
@@ -41,7 +41,7 @@ const MESSAGES: [(&str, Why); 9] = [
 pub(super) fn explain(dropped: &mut Dropped, words: &str, library: &Path, (own, limits): (Identity, &Limits)) -> bool {
     if let Some((file, row)) = messages::find(words).and_then(|(name, row)| Some((find(name, library, own)?, row))) {
         let advice = row.remedy.replace("FILE", &word(&shown(&file)));
-        insert(dropped, (&file, library), row.finding, advice);
+        insert(dropped, (&file, library), (Kind::Sentence, row.finding), advice);
         return true;
     }
     let Some((file, why)) = rejected(words).and_then(|(name, why)| Some((find(name, library, own)?, why))) else {
@@ -50,26 +50,25 @@ pub(super) fn explain(dropped: &mut Dropped, words: &str, library: &Path, (own, 
     // The remedy may remove the file's folder from `LD_LIBRARY_PATH`, if the dynamic linker then finds another file of the same name.
     let other = closure::replacement(&file, library, own);
     let in_variable = file.parent().filter(|_| other.is_some()).map(shown);
-    let (finding, advice) = match why {
+    let (kind, (finding, advice)) = match why {
         Why::Damaged => return damaged(dropped, &file, library, own),
-        Why::Unmapped => Facts::about(&file, in_variable, limits).finding(&file),
-        Why::Closed => closed(&file),
-        Why::Full => limits.of_open_files(),
+        Why::Unmapped => (Kind::Sentence, Facts::about(&file, in_variable, limits).finding(&file)),
+        Why::Closed => (Kind::Sentence, closed(&file)),
+        Why::Full => (Kind::Limit, limits.of_open_files()),
     };
-    insert(dropped, (&file, library), &finding, advice);
+    insert(dropped, (&file, library), (kind, &finding), advice);
     true
 }
 
 /// Adds the reason why `file` was rejected, which is `library` or a library that it needs.
-fn insert(dropped: &mut Dropped, (file, library): (&Path, &Path), finding: &str, advice: String) {
+fn insert(dropped: &mut Dropped, (file, library): (&Path, &Path), (kind, finding): (Kind, &str), advice: String) {
     let needed_by = if file == library {
         String::new()
     } else {
         format!(", which {} needs", file_name(&shown(library)))
     };
-    dropped
-        .findings
-        .insert(0, format!("{}{needed_by}: {finding}", shown(file)));
+    let words = format!("{}{needed_by}: {finding}", shown(file));
+    dropped.findings.insert(0, Fact::new(kind, words));
     dropped.advice = advice;
 }
 

@@ -2,6 +2,7 @@
 //! file.
 
 use super::machine::Machine;
+use crate::report::Facts;
 use crate::shell;
 
 /// Folders of systemd-boot, and of GRUB in Fedora, that contain one file for each installed kernel.
@@ -66,9 +67,9 @@ impl Apply {
 }
 
 /// Returns the findings and the remedy for words of the kernel's command line that must be removed.
-pub(super) fn remove(words: &[&str], machine: &Machine) -> (Vec<String>, String) {
+pub(super) fn remove(words: &[&str], machine: &Machine) -> (Facts, String) {
     let listed = words.join(" and ");
-    let mut findings = vec![format!("the kernel's command line has {listed}")];
+    let mut findings = Facts::from([format!("the kernel's command line has {listed}")]);
     let files = files_with(words, machine);
     findings.extend(
         files

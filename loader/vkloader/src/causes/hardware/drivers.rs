@@ -6,7 +6,7 @@ use super::machine::{Machine, WINDOWS_DRIVER};
 use super::newer;
 use crate::causes::{multiarch, unsearched};
 use crate::installed;
-use crate::report::{Card, Dropped, Report, codes, other, rank};
+use crate::report::{Card, Dropped, Fact, Report, codes, other, rank};
 use catalogue::hardware;
 use std::collections::BTreeSet;
 
@@ -138,9 +138,10 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Option
             return None;
         }
         return Some(Dropped {
-            findings: vec![format!(
+            findings: [format!(
                 "no Vulkan driver is known here for the kernel driver {kernel_driver}"
-            )],
+            )]
+            .into(),
             advice: UNKNOWN.into(),
             rank: codes::HARDWARE_WITHOUT_VULKAN.rank(),
             ..codes::HARDWARE_NO_DRIVER.about(card.to_string())
@@ -157,7 +158,7 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Option
         Some(_) if report.dropped.iter().any(is_closed_manifest) => return None,
         Some(found) => found,
         None => Dropped {
-            findings: vec![format!("the libraries that can use it: {}", libraries.join(", "))],
+            findings: [format!("the libraries that can use it: {}", libraries.join(", "))].into(),
             advice: to_install(kernel_driver, &libraries, machine, report),
             rank: if has_driver(report) && of_other_size(&libraries, report) != Some(rank::BROKEN)
                 || kernel_driver.starts_with("nvidia")
@@ -240,7 +241,7 @@ pub(super) fn unused(card: &Card, machine: &Machine, report: &Report) -> Option<
     let driver = own.next()?;
     if let Some(line) = refusal(driver) {
         return Some(Dropped {
-            findings: vec![line.clone()],
+            findings: [line.clone()].into(),
             advice: if in_container(report) {
                 format!("{REFUSED_IN_CONTAINER}{REFUSED_BY_SELINUX}")
             } else {
@@ -253,18 +254,19 @@ pub(super) fn unused(card: &Card, machine: &Machine, report: &Report) -> Option<
     if let Some(line) = newer::refusal(driver, card) {
         return Some(Dropped {
             reason: format!("The Vulkan driver {library} does not know the graphics card, which is newer."),
-            findings: vec![line.clone()],
+            findings: [line.clone()].into(),
             advice: newer::to_newer(machine),
             ..codes::HARDWARE_NOT_USED.about(card.to_string())
         });
     }
     let special = row_of(kernel_driver).map_or("", |row| row.unused);
     Some(Dropped {
-        findings: vec![if driver.is_noise() {
+        findings: [if driver.is_noise() {
             format!("{library} lists no device")
         } else {
             format!("{library} gives no instance")
-        }],
+        }]
+        .into(),
         advice: match special {
             _ if is_amdvlk_alone(driver, report) => {
                 let install = row_of(kernel_driver).map_or("", |row| row.install);
@@ -290,9 +292,9 @@ fn refuses_card(driver: &Dropped) -> bool {
 }
 
 /// Returns the line in which a driver reports that it may not open a node.
-fn refusal(driver: &Dropped) -> Option<&String> {
+fn refusal(driver: &Dropped) -> Option<&Fact> {
     const WORDS: [&str; 2] = ["Permission denied", "Operation not permitted"];
-    let refuses = |line: &&String| line.contains("/dev/") && WORDS.iter().any(|words| line.contains(words));
+    let refuses = |line: &&Fact| line.contains("/dev/") && WORDS.iter().any(|words| line.contains(words));
     driver.findings.iter().find(refuses)
 }
 

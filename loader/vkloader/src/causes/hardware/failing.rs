@@ -7,13 +7,11 @@ use super::install::{is_of_home, on_tegra, to_install};
 use super::machine::Machine;
 use super::{NVIDIA, idle, is_absent, is_hardware, is_nvidia, surrounding};
 use crate::causes::{elf, packages};
-use crate::report::{Absent, Card, Dropped, PRINTED, Report, codes, rank};
+use crate::report::{Absent, Card, Dropped, Fact, Kind, Report, codes, rank};
 use catalogue::hardware::TABLE;
 
 /// End of the assignments to variables with which Mesa's drivers accept cards that the drivers do not fully support.
 const EXPERIMENTAL: &str = "_I_WANT_A_BROKEN_VULKAN_DRIVER=1";
-/// Beginning of the findings about files that a driver named in a message and that it could not open.
-const NOT_OPENED: &str = "it could not open ";
 
 /// Codes of findings about drivers that were opened and failed.
 pub(super) const FAILED: [&str; 3] = [
@@ -63,8 +61,7 @@ fn from_host(report: &mut Report, machine: &Machine) {
     let is_absent =
         |one: &&mut Dropped| one.absent == Some(Absent::Everywhere) && is_nvidia(&one.name) && is_absent(one);
     for one in report.dropped.iter_mut().filter(is_absent) {
-        one.findings
-            .push("in a container, this library comes from the host".into());
+        one.findings.push("in a container, this library comes from the host");
         one.advice.clone_from(&advice);
     }
 }
@@ -255,7 +252,7 @@ fn in_container_without_list(report: &mut Report, machine: &Machine) {
 
 /// Returns `true` if the findings name a file that the driver could not open, so that the remedy is about this file.
 fn names_closed_file(one: &Dropped) -> bool {
-    one.findings.iter().any(|finding| finding.starts_with(NOT_OPENED))
+    one.findings.iter().any(|fact| *fact.kind() == Kind::NotOpened)
 }
 
 /// Returns `true` for a finding about a broken driver that is meant for one of the cards.
@@ -273,8 +270,8 @@ pub(super) fn experimental(report: &mut Report) {
         name.bytes()
             .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
     };
-    let variable = |finding: &String| {
-        let mut words = finding.strip_prefix(PRINTED)?.split_whitespace();
+    let variable = |fact: &Fact| {
+        let mut words = fact.words(&Kind::Printed)?.split_whitespace();
         words
             .find(|word| word.ends_with(EXPERIMENTAL) && is_name(word))
             .map(String::from)
@@ -352,8 +349,7 @@ fn without_device(report: &mut Report, machine: &Machine) {
         let is_there = drivers.any(|driver| row.kernel_drivers.contains(&driver))
             || row.nodes.iter().any(|node| machine.has(node));
         if !is_there && !row.is_software {
-            one.findings
-                .insert(0, "the system lists no device for this driver".into());
+            one.findings.insert(0, "the system lists no device for this driver");
             one.rank = if has_hardware {
                 rank::ASIDE
             } else {
@@ -383,8 +379,7 @@ fn without_card(report: &mut Report, machine: &Machine, is_replaced: bool) {
         let advice = to_get_card(vendor, report);
         first.get_or_insert_with(|| advice.clone());
         let one = &mut report.dropped[place];
-        one.findings
-            .insert(0, "the system lists no card for this driver".into());
+        one.findings.insert(0, "the system lists no card for this driver");
         one.advice = advice;
         if is_replaced || has_other {
             one.rank = rank::CONSEQUENCE;

@@ -52,7 +52,7 @@ pub(super) const DRAWING: [&str; 3] = ["amdgpu", "i915", "xe"];
 /// Returns the finding about a card whose kernel driver made no device node, which means that the driver failed for the card.
 pub(super) fn without_node(card: &Card, driver: &str) -> Dropped {
     Dropped {
-        findings: vec![format!("{driver} made no device node for the card")],
+        findings: [format!("{driver} made no device node for the card")].into(),
         advice: format!(
             "Look in dmesg for messages of {driver}: the firmware of the card may be missing (firmware-amd-graphics or firmware-misc-nonfree in \
              Debian, linux-firmware elsewhere), or the kernel may be older than the card."
@@ -116,15 +116,16 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Droppe
         if !is_nvidias && words.iter().any(|word| word.contains("nouveau")) {
             found
                 .findings
-                .push("NVIDIA's own driver, for which nouveau is switched off, is not installed".into());
+                .push("NVIDIA's own driver, for which nouveau is switched off, is not installed");
             found.advice = format!("{INSTALL_NVIDIAS}; or use nouveau: {}", found.advice);
         }
         return found;
     }
     if let Some(version) = machine.nvidia_module().filter(|_| is_nvidias) {
-        found.findings = vec![format!(
+        found.findings = [format!(
             "NVIDIA's kernel module {version} is loaded, but does not use this card"
-        )];
+        )]
+        .into();
         found.advice = REFUSED_BY_NVIDIAS.into();
         return found;
     }
@@ -133,7 +134,7 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Droppe
         found.advice += OR_FREE;
     }
     if let Some((finding, advice)) = module_of_running_kernel(machine, report, wanted, is_nvidias) {
-        found.findings = vec![finding];
+        found.findings = [finding].into();
         found.advice = advice;
         return found;
     }
@@ -146,11 +147,11 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Droppe
 fn of_system(found: &mut Dropped, card: &Card, machine: &Machine, wanted: &[&str]) {
     let is_of_nvidia = card.vendor == super::NVIDIA;
     let is_nvidias = wanted == ["nvidia"];
-    found.findings = forbidden(machine, wanted);
+    found.findings = forbidden(machine, wanted).into();
     if found.findings.is_empty() {
         if is_nvidias && machine.has_secure_boot() {
             let words = "Secure Boot is on, so the kernel loads only signed modules";
-            found.findings.push(words.into());
+            found.findings.push(words);
             found.advice = to_sign(machine);
         }
         return;
@@ -167,12 +168,12 @@ pub(super) fn nouveau_instead(card: &Card, machine: &Machine, report: &Report) -
     let mut found = codes::HARDWARE_NOUVEAU.about(card.to_string());
     let wanted = &["nvidia"];
     if let Some((finding, advice)) = module_of_running_kernel(machine, report, wanted, true) {
-        (found.findings, found.advice) = (vec![finding], advice);
+        (found.findings, found.advice) = ([finding].into(), advice);
         return found;
     }
     let off = forbidden(machine, wanted);
     if !off.is_empty() {
-        found.findings = off;
+        found.findings = off.into();
         found.advice = boot::remove_line(FORBIDDEN_BY_TOOL, machine);
         return found;
     }
@@ -185,11 +186,11 @@ pub(super) fn nouveau_instead(card: &Card, machine: &Machine, report: &Report) -
     } else {
         format!("Make the image with which the kernel starts again: {MAKE}, and start the machine again.")
     };
-    found.findings = free;
+    found.findings = free.into();
     if machine.has_secure_boot() {
         found
             .findings
-            .push("Secure Boot is on, so the kernel loads only signed modules".into());
+            .push("Secure Boot is on, so the kernel loads only signed modules");
         found.advice = format!("{} If nouveau still uses the card: {}", found.advice, to_sign(machine));
     }
     found

@@ -197,7 +197,7 @@ fn no_windows(machine: &Machine, report: &Report) -> Option<Dropped> {
 fn without_windows(name: String, machine: &Machine, report: &Report) -> Option<Dropped> {
     (!machine.has(WINDOWS_NODE)).then(|| Dropped {
         reason: "WSL provides no graphics card of Windows here.".into(),
-        findings: vec![format!("{WINDOWS_NODE} is not there")],
+        findings: [format!("{WINDOWS_NODE} is not there")].into(),
         advice: to_get_windows(machine, report),
         ..codes::HARDWARE_NO_NODE.about(name)
     })
@@ -228,7 +228,7 @@ fn versions(machine: &Machine, report: &Report) -> Option<Dropped> {
             ),
             _ => row.remedy.into(),
         },
-        findings: vec![format!("kernel module {module}, user libraries {library}")],
+        findings: [format!("kernel module {module}, user libraries {library}")].into(),
         ..row.about("NVIDIA")
     })
 }
@@ -241,7 +241,7 @@ fn capabilities(machine: &Machine, value: Option<&str>) -> Option<Dropped> {
         .any(|word| ["all", "graphics", "display"].contains(&word.trim()));
     let row = codes::HARDWARE_NVIDIA_CAPABILITIES;
     (!has_graphics && machine.has("dev/nvidiactl")).then(|| Dropped {
-        findings: vec![format!("its value: {value}")],
+        findings: [format!("its value: {value}")].into(),
         // The container may have the libraries in spite of the variable, for example from a CDI file. Then a fault of the driver explains more.
         rank: if machine.library("libGLX_nvidia").is_some() {
             rank::BROKEN + 1
@@ -307,7 +307,7 @@ fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
     if is_nvidias && machine.has("dev/nvidiactl") && !machine.has_node_of_nvidia() {
         let advice = sandbox.map_or(NVIDIA_NODES, |(word, _)| nvidia_nodes(word));
         return Some(Dropped {
-            findings: vec!["/dev/nvidiactl exists, but no node of a card, such as /dev/nvidia0".into()],
+            findings: ["/dev/nvidiactl exists, but no node of a card, such as /dev/nvidia0"].into(),
             advice: advice.into(),
             ..row.about(card.to_string())
         });
@@ -370,7 +370,7 @@ fn no_card(report: &Report, machine: &Machine) -> Option<Dropped> {
             .map(|word| format!("this is: {word}"))
             .collect(),
         advice: advice.into(),
-        ..codes::HARDWARE_NONE.about("this machine")
+        ..codes::HARDWARE_NONE.about_any("this machine")
     })
 }
 

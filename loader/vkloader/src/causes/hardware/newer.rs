@@ -1,17 +1,17 @@
 //! Finds cards that are newer than their driver, according to what the driver printed.
 
 use super::machine::Machine;
-use crate::report::{Card, Dropped, PRINTED};
+use crate::report::{Card, Dropped, Fact, Kind};
 
 /// Words with which drivers say that they do not know a card, in lower case.
 const UNKNOWN: [&str; 4] = ["not support", "unsupported", "unknown", "not recognized"];
 
 /// Returns the line in which a driver says that it does not know the card.
-pub(super) fn refusal<'a>(driver: &'a Dropped, card: &Card) -> Option<&'a String> {
+pub(super) fn refusal<'a>(driver: &'a Dropped, card: &Card) -> Option<&'a Fact> {
     let number = format!("{:04x}", card.device);
     driver.findings.iter().find(|line| {
         let lower = line.to_lowercase();
-        line.starts_with(PRINTED) && lower.contains(&number) && UNKNOWN.iter().any(|words| lower.contains(words))
+        *line.kind() == Kind::Printed && lower.contains(&number) && UNKNOWN.iter().any(|words| lower.contains(words))
     })
 }
 
@@ -55,7 +55,7 @@ mod tests {
             ("MESA: warning: Driver does not support the 0xe20c PCI ID.", false),
             ("opened 0xe20b", false),
         ] {
-            driver.findings = vec![format!("{PRINTED}{line}")];
+            driver.findings = [Fact::printed(line)].into();
             assert_eq!(refusal(&driver, &card).is_some(), is_it, "{line}");
         }
     }

@@ -65,7 +65,7 @@ pub(super) fn of_node(node: &Path, machine: &Machine) -> Dropped {
     };
     Dropped {
         reason: "The device rules of the container or service refuse the device node of the graphics card.".into(),
-        findings: vec![fact],
+        findings: [fact].into(),
         advice,
         ..row.about(node.display().to_string())
     }

@@ -56,7 +56,7 @@ impl Service {
                 "The service {service} runs without the device nodes of the graphics card: {key}={value} in {file}."
             ),
             file: Some(file.clone()),
-            findings: vec![fact],
+            findings: [fact].into(),
             advice: format!(
                 "Change the service: sudo systemctl edit {service}, with the lines [Service] and {line}; then: sudo systemctl restart {service}"
             ),

@@ -38,7 +38,7 @@ pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
     ((names_link || names_both) && is_missing).then(|| Dropped {
         rank: if names_both { rank::CONSEQUENCE } else { row.rank() },
         reason: format!("The program opens {LINK}, but only {LINK}.1 is installed, so that it fails without vkloader{may_go_on}."),
-        findings: vec!["vkloader gave the program a library of this name".into()],
+        findings: ["vkloader gave the program a library of this name"].into(),
         advice: format!(
             "Install the package with this link: libvulkan-dev (Debian, Ubuntu), vulkan-loader-devel (Fedora) or vulkan-icd-loader (Arch); or make \
              the link {LINK} to {LINK}.1 in the folder of that file."

@@ -55,7 +55,7 @@ fn invisible(value: &str, report: &Report) -> Vec<Dropped> {
     let rest = unmatched.clone().count().saturating_sub(MOST_WORDS);
     let mut all: Vec<Dropped> = unmatched.take(MOST_WORDS).map(describe).collect();
     if let Some(last) = all.last_mut().filter(|_| rest > 0) {
-        last.findings = vec![format!("{rest} more words match no device")];
+        last.findings = [format!("{rest} more words match no device")].into();
     }
     all
 }

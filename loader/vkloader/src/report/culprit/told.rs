@@ -1,6 +1,6 @@
 //! Describes a crash: the sentences of the finding, and the remedies.
 
-use super::super::{Dropped, codes, ended};
+use super::super::{Dropped, Fact, Facts, Kind, codes, ended};
 use super::{Belongs, Crashed, Function, Who};
 use crate::crash::Instruction;
 use crate::names;
@@ -114,8 +114,8 @@ impl Crashed {
         }
     }
 
-    fn findings(&self) -> Vec<String> {
-        let mut findings = Vec::new();
+    fn findings(&self) -> Facts {
+        let mut findings = Facts::new();
         if let Some(why) = self.unsupervised {
             findings.push(format!("the culprit cannot be named: {}", why.words()));
         }
@@ -125,7 +125,7 @@ impl Crashed {
                 .map(|library| format!("LD_PRELOAD adds {library} to the program, and its code is the innermost")),
         );
         if self.is_trap() {
-            findings.push("the instruction there is a trap, with which code ends its process on purpose".into());
+            findings.push("the instruction there is a trap, with which code ends its process on purpose");
         }
         findings.extend(
             self.address
@@ -134,7 +134,8 @@ impl Crashed {
         );
         let stack: Vec<String> = self.stack().collect();
         if stack.len() > 1 {
-            findings.push(format!("on the stack, innermost first: {}", stack.join(", ")));
+            let words = format!("on the stack, innermost first: {}", stack.join(", "));
+            findings.push(Fact::new(Kind::Stack, words));
         }
         findings
     }

@@ -75,7 +75,7 @@ fn a_kernel_whose_modules_an_update_removed_is_named() {
     };
     let first = |system: &System| {
         let found = system.found(report()).dropped.remove(0);
-        (found.findings.join(" "), found.advice)
+        (found.findings.joined(" "), found.advice)
     };
     let (finding, advice) = first(&of_kernel("6.1.0-21-amd64", "x"));
     assert!(
@@ -149,7 +149,7 @@ fn the_file_that_sets_a_word_of_the_command_line_is_named_with_the_command_that_
             system.file(path, text);
         }
         let found = system.found(report()).dropped.remove(0);
-        (found.findings.join("; "), found.advice)
+        (found.findings.joined("; "), found.advice)
     };
     let grub = "# rd.driver.blacklist=amdgpu\nGRUB_CMDLINE_LINUX=\"quiet rd.driver.blacklist=amdgpu\"\n";
     for (program, path, command) in [

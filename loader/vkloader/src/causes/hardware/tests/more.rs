@@ -273,7 +273,7 @@ fn a_node_that_the_system_refuses_despite_its_permissions_is_named() {
         ("it printed: no firmware for /dev/dri/renderD128", "hardware.not-used"),
     ] {
         let mut printed = idle(&["libvulkan_radeon.so"]);
-        printed.dropped[0].findings.push(line.into());
+        printed.dropped[0].findings.push(line);
         let found = system.found(printed).dropped.pop().expect("a finding");
         assert_eq!(found.code, code, "{line}");
         assert_eq!(
@@ -283,7 +283,7 @@ fn a_node_that_the_system_refuses_despite_its_permissions_is_named() {
     }
     system.file(".dockerenv", "");
     let mut printed = idle(&["libvulkan_radeon.so"]);
-    printed.dropped[0].findings.push(line.into());
+    printed.dropped[0].findings.push(line);
     let found = system.found(printed).dropped.pop().expect("a finding");
     assert!(found.advice.contains("--device /dev/dri"), "{}", found.advice);
 }

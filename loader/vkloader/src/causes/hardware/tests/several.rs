@@ -1,6 +1,7 @@
 //! Tests of machines with several cards, and of drivers whose card the system does not list.
 
 use super::*;
+use crate::report::{Fact, Kind};
 
 /// A card: its place, vendor, device ID and kernel driver.
 type Row = (&'static str, &'static str, &'static str, Option<&'static str>);
@@ -173,7 +174,7 @@ fn a_broken_usual_driver_of_old_cards_is_not_called_missing() {
 
 #[test]
 fn a_driver_that_asks_for_a_variable_is_the_cause_only_without_a_usable_card() {
-    let line = |word: &str| format!("{}WARNING: pass {word} if you know", crate::report::PRINTED);
+    let line = |word: &str| Fact::printed(&format!("WARNING: pass {word} if you know"));
     let asking = |word: &str| {
         let mut asking = idle(&["libvulkan_nouveau.so"]);
         asking.dropped[0].findings.push(line(word));
@@ -204,17 +205,18 @@ fn a_driver_that_asks_for_a_variable_is_the_cause_only_without_a_usable_card() {
 
 #[test]
 fn a_file_that_a_driver_could_not_open_keeps_its_remedy() {
-    let remedy = |findings: &[&str]| {
+    let remedy = |kind: Kind| {
         let mut report = failed("/usr/lib/libvulkan_radeon.so", "device.enumeration-failed");
-        report.dropped[0].findings = findings.iter().map(|text| (*text).to_owned()).collect();
+        let fact = Fact::new(
+            kind,
+            "it could not open /dev/dri/renderD128: this user may not read the file",
+        );
+        report.dropped[0].findings = [fact].into();
         report.dropped[0].advice = "Own.".into();
         with(&[RADEON]).found(report).dropped.remove(0).advice
     };
-    assert_eq!(
-        remedy(&["it could not open /dev/dri/renderD128: this user may not read the file"]),
-        "Own."
-    );
-    assert!(remedy(&[]).contains("kernel driver amdgpu"));
+    assert_eq!(remedy(Kind::NotOpened), "Own.");
+    assert!(remedy(Kind::Sentence).contains("kernel driver amdgpu"));
     let system = with(&[RADEON]);
     let machine = Machine::at(system.0.path());
     let failed = failed("libvulkan_radeon.so", "device.enumeration-failed")
