@@ -111,6 +111,9 @@ behaviour() {
     library_built
     VKL_LIBRARY=$LIBRARY python3 tests/run.py -p loader-tests -p vkloader
 }
+catalogued() {
+    VKL_VKLOADER=$VKL_TOOLS/vkloader make/runs.sh catalogue quick
+}
 # Tests the debug build of the library, which cargo builds in a few seconds after a change. Skips modules that wait for file times or
 # services, repeat races, or fail every allocation. These modules contain only one fourteenth of the tests, but need most of the time.
 quick_behaviour() {
@@ -169,7 +172,7 @@ bump        110  tests/bump.sh
 features     15  features
 fuzz        150  fuzzed
 behaviour   120  behaviour
-catalogue    90  make/runs.sh catalogue quick
+catalogue    90  catalogued
 windows     180  tests/windows/cases.sh quick
 gate          5  gate
 interface     1  interface

@@ -42,7 +42,7 @@ impl<'a> View<'a> {
 
     /// Returns the emitted files by path. The manifest is not included, because its checksums follow from the other
     /// files.
-    pub(super) fn emitted(&self) -> &BTreeMap<String, String> {
+    pub fn emitted(&self) -> &BTreeMap<String, String> {
         self.emitted.get_or_init(|| {
             let files = emit::all(&self.plan).into_iter();
             files.map(|file| (file.path, file.text)).collect()

@@ -272,15 +272,17 @@ fn gen_91_every_kind_of_edit_that_changes_the_output_is_reported() {
         registry,
         unknown: Vec::new(),
     };
-    let before = emitted(&old, &policy);
     let committed = side(old.clone());
     let view = View::new(&committed, &policy);
     for (name, (group, section), severity, text, edit) in [VALUES, TYPES, COMMANDS].concat() {
         let mut new = old.clone();
         edit(&mut new);
-        let after = emitted(&new, &policy);
-        let report = diff::between(&view, &View::new(&side(new), &policy));
-        assert!(agrees(&report, &before, &after, name), "{name}: no file changes");
+        let edited = side(new);
+        let after = View::new(&edited, &policy);
+        let report = diff::between(&view, &after);
+        // The test of all pairs of headers emits the files a second time and without the views.
+        let differs = agrees(&report, view.emitted(), after.emitted(), name);
+        assert!(differs, "{name}: no file changes");
         let entries = &report.section(group, section).expect("the section").entries;
         let entry = entries.iter().find(|entry| entry.name == name);
         let entry = entry.unwrap_or_else(|| panic!("no {name} in {group} {section}: {entries:?}"));

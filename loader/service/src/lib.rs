@@ -25,6 +25,7 @@
 
 pub mod accounts;
 pub mod check;
+#[cfg(feature = "program")]
 pub mod cli;
 pub mod client;
 pub mod config;

@@ -25,15 +25,46 @@ enum Need {
     Device(&'static str),
 }
 
-struct Command(Level, Need, &'static str, *const c_void);
+/// Row of the table. The number is the hash of the name.
+struct Command(Level, Need, &'static str, *const c_void, u32);
 
 // SAFETY: the pointers are addresses of functions, which any thread may call.
 unsafe impl Sync for Command {}
 
 macro_rules! commands {
     ($($level:ident $need:ident($arg:expr) { $($name:literal => $function:path,)* })*) => {
-        static COMMANDS: &[Command] = &[$($(Command(Level::$level, Need::$need($arg), $name, $function as *const c_void),)*)*];
+        static COMMANDS: &[Command] = &[$($(Command(Level::$level, Need::$need($arg), $name, $function as *const c_void, hash($name)),)*)*];
     };
+}
+
+/// Hashes of the names in [`plain::NOTHING`], in the same order.
+static NOTHING: [u32; plain::NOTHING.len()] = {
+    let mut hashes = [0; plain::NOTHING.len()];
+    let mut at = 0;
+    while at < hashes.len() {
+        hashes[at] = hash(plain::NOTHING[at]);
+        at += 1;
+    }
+    hashes
+};
+
+/// Returns the FNV-1a hash of a name. A comparison of names for each row would be the slowest part of many tests, and a map would need an
+/// allocation.
+const fn hash(name: &str) -> u32 {
+    let name = name.as_bytes();
+    let mut hash: u32 = 0x811c_9dc5;
+    let mut at = 0;
+    while at < name.len() {
+        hash = (hash ^ name[at] as u32).wrapping_mul(0x0100_0193);
+        at += 1;
+    }
+    hash
+}
+
+/// Returns the row of a command.
+fn row(name: &str) -> Option<&'static Command> {
+    let wanted = hash(name);
+    COMMANDS.iter().find(|command| command.4 == wanted && command.2 == name)
 }
 
 commands! {
@@ -253,7 +284,9 @@ fn available(config: &Config, need: Need) -> bool {
 }
 
 fn nothing(name: &str) -> *const c_void {
-    if plain::NOTHING.contains(&name) {
+    let wanted = hash(name);
+    let mut rows = NOTHING.iter().zip(plain::NOTHING);
+    if rows.any(|(hash, row)| *hash == wanted && *row == name) {
         plain::nothing as *const c_void
     } else {
         std::ptr::null()
@@ -263,7 +296,7 @@ fn nothing(name: &str) -> *const c_void {
 /// Returns the function of `name`. Returns NULL if the driver lacks the function, or if `wanted` rejects the level of
 /// the command.
 pub(crate) fn find(config: &Config, name: &str, wanted: impl Fn(Level) -> bool) -> *const c_void {
-    match COMMANDS.iter().find(|command| command.2 == name) {
+    match row(name) {
         Some(command) if wanted(command.0) && available(config, command.1) => command.3,
         Some(_) => std::ptr::null(),
         None if wanted(Level::Device) => nothing(name),
@@ -274,7 +307,7 @@ pub(crate) fn find(config: &Config, name: &str, wanted: impl Fn(Level) -> bool) 
 /// Returns the function of `name` for a device, in the same way as `find`. For commands of device extensions, the
 /// extension must be enabled on the device.
 pub(crate) fn find_for_device(config: &Config, name: &str, enabled: &[String]) -> *const c_void {
-    let Some(command) = COMMANDS.iter().find(|command| command.2 == name) else {
+    let Some(command) = row(name) else {
         return nothing(name);
     };
     let there = match command.1 {

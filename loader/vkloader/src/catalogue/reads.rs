@@ -3,6 +3,7 @@
 use super::identify;
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
 /// Ends of the paths of profiles, as the library files of Mesa's drivers contain them. The first path is a folder in which packages install
@@ -80,8 +81,10 @@ pub(crate) fn profiles(driver: &[u8]) -> BTreeSet<PathBuf> {
 /// Returns the absolute paths in the content of a library that end in one of the texts in `ends`.
 fn paths_in(library: &[u8], ends: &[&[u8]]) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
-    let slashes = library.iter().enumerate().filter(|(_, byte)| **byte == b'/');
-    for (place, _) in slashes {
+    let mut rest = library;
+    // A library has many millions of bytes, so the search for the next slash uses the search of the standard library.
+    while rest.skip_until(b'/').is_ok_and(|skipped| skipped > 0) {
+        let place = library.len() - rest.len() - 1;
         let Some(end) = ends.iter().find(|end| library[place..].starts_with(end)) else {
             continue;
         };

@@ -39,8 +39,14 @@ impl StructureMemory {
 
     /// Returns `size` bytes that start at an offset.
     pub(super) fn bytes(&self, at: usize, size: usize) -> Vec<u8> {
-        let bytes = self.words.iter().flat_map(|word| word.to_ne_bytes());
-        bytes.take(self.size).skip(at).take(size).collect()
+        let end = self.size.min(at + size);
+        let words = &self.words[at / 8..end.div_ceil(8)];
+        let mut bytes = Vec::with_capacity(words.len() * 8);
+        for word in words {
+            bytes.extend_from_slice(&word.to_ne_bytes());
+        }
+        bytes.truncate(end - at / 8 * 8);
+        bytes.split_off(at % 8)
     }
 }
 
