@@ -32,7 +32,7 @@ pub(crate) struct Session {
     /// Number of requests that were sent. An answer has the number of its request, so a second answer to one request is not taken for the
     /// answer to the next.
     requests: u32,
-    /// Text of the answer to the last request, if the service refused the request.
+    /// Text of the last answer with which the service refused a request.
     pub words: Text,
     /// Delays the cancellation of the thread, so that a cancelled thread leaves no connection open.
     _uncancelled: CancellationOff,
@@ -111,7 +111,6 @@ impl Session {
             None if publication::rests() => return Err(Fault::TimedOut),
             None => self.address.connect(&mut self.patience)?,
         };
-        self.words = Text::default();
         self.requests += 1;
         let asked = Header::request(operation, self.requests);
         // A payload is a constant or has a key, so it is far shorter than `u32::MAX`.

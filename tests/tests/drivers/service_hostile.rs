@@ -222,6 +222,25 @@ fn lsv_63_malformed_answers() {
     });
 }
 
+/// LSV-63: after a malformed answer, the next request is on a new connection.
+#[test]
+fn lsv_63_a_connection_with_a_malformed_answer_is_not_used_again() {
+    case(|scene| {
+        scene_with(scene, &["bad", "good"]);
+        let outcome = scene.run(|vk| {
+            let packages = [package(vk, 0, "bad"), package(vk, 1, "good")];
+            let change = with_bad(|reply| {
+                reply.header.request += 1;
+                Then::Send
+            });
+            let server = Server::changed(&socket(vk), &packages, change);
+            assert_eq!(names(vk), ["here", "good"]);
+            assert_eq!(server.connections(), 2);
+        });
+        outcome.ok().logged("ERROR | DRIVER", &of("sent an invalid answer"));
+    });
+}
+
 /// LSV-50: if a service does not know the program's word size, it can offer a library of another word size. The loader skips this library.
 #[test]
 fn lsv_50_a_library_of_another_class_costs_nothing() {

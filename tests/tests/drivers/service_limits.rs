@@ -62,6 +62,10 @@ fn lsv_42_a_silent_service_has_a_limit() {
             assert_eq!(names(vk), ["here"]);
             let took = began.elapsed();
             assert!(took >= Duration::from_secs(6), "{took:?}");
+            // The next scan does not wait for the connection again.
+            let began = Instant::now();
+            assert_eq!(names(vk), ["here"]);
+            assert!(began.elapsed() < Duration::from_secs(6), "{:?}", began.elapsed());
         });
         outcome
             .ok()
@@ -366,6 +370,50 @@ fn lsv_42_memory_that_runs_out() {
             }
         });
         outcome.ran();
+    });
+}
+
+/// Makes a system call fail in this thread.
+#[cfg(target_pointer_width = "64")]
+fn forbid(call: std::ffi::c_long) {
+    let step = |code: u32, jf, k| libc::sock_filter {
+        code: code as u16,
+        jt: 0,
+        jf,
+        k,
+    };
+    let refused = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
+    // The filter loads the number of the call, which is at the start of the data, and compares the number.
+    let mut filter = [
+        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),
+        step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 1, call as u32),
+        step(libc::BPF_RET | libc::BPF_K, 0, refused),
+        step(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+    let program = libc::sock_fprog {
+        len: filter.len() as u16,
+        filter: filter.as_mut_ptr(),
+    };
+    // SAFETY: `program` points to the filter, which has this length. The system copies both before the call returns.
+    let set = unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) };
+    assert_eq!(set, 0, "the superuser may set a filter");
+}
+
+/// LSV-42: a process that may not set a time limit for the connection does not wait without one.
+#[cfg(target_pointer_width = "64")]
+#[test]
+fn lsv_42_a_limit_that_cannot_be_set() {
+    case(|scene| {
+        scene_with(scene, &["a"]);
+        let outcome = scene.run(|vk| {
+            let server = Server::honest(&socket(vk), &[package(vk, 0, "a")]);
+            forbid(libc::SYS_setsockopt);
+            assert_eq!(names(vk), ["here"]);
+            assert_eq!(server.requests(), 0);
+        });
+        outcome
+            .ok()
+            .logged_with("WARNING | DRIVER", "The driver service cannot be reached");
     });
 }
 

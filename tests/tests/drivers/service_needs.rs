@@ -1,5 +1,6 @@
 //! Tests of libraries that drivers of a service need, and of devices that an installed driver serves too (LSV-66 to LSV-68).
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
@@ -60,6 +61,37 @@ fn lsv_66_a_lacking_library_comes_with_its_driver() {
         let order = outcome.all();
         let at = |name: &str| order.find(&format!("{name} load"));
         assert!(at("need") <= at("a"), "{order}");
+    });
+}
+
+/// LSV-66: if two drivers need a library of the same name, the loader opens the first one only. The name is that inside the library, so the
+/// case uses a library of this machine.
+#[cfg(target_env = "gnu")]
+#[test]
+fn lsv_66_two_drivers_share_a_library() {
+    case(|scene| {
+        scene_with(scene, &["a", "b"]);
+        let outcome = scene.run(|vk| {
+            let maps = || fs::read_to_string("/proc/self/maps").expect("it is there");
+            let text = maps();
+            let mut paths = text.lines().filter_map(|line| line.split_whitespace().last());
+            let c_library = paths.find(|path| path.ends_with("/libc.so.6")).expect("it is open");
+            let file = PathBuf::from(c_library).with_file_name("libutil.so.1");
+            let with_need = |number, name| {
+                let mut package = package(vk, number, name);
+                let newer = json!({"file": "libutil.so.99"});
+                package.needs = vec![(format!("{number}-libutil.so.1"), file.clone(), newer)];
+                package
+            };
+            let server = Server::honest(&socket(vk), &[with_need(0, "a"), with_need(1, "b")]);
+            assert_eq!(names(vk), ["here", "a", "b"]);
+            assert_eq!(server.requests(), 1 + 4);
+            let text = maps();
+            let of_file = text.lines().filter(|line| line.contains("libutil.so.1"));
+            let inodes: BTreeSet<_> = of_file.filter_map(|line| line.split_whitespace().nth(4)).collect();
+            assert_eq!(inodes.len(), 1, "{text}");
+        });
+        outcome.ok();
     });
 }
 

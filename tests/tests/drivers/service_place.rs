@@ -33,7 +33,8 @@ fn at_the_usual_place(vk: &Vk, user: Option<u32>) -> Server {
     }
 }
 
-/// LSV-37, LSV-33: the library searches for the usual socket once, at the first scan.
+/// LSV-37, LSV-33: the library searches for the usual socket once, at the first scan. If it finds the socket, each further scan connects,
+/// even if the socket was missing in the meantime.
 #[test]
 fn lsv_37_the_usual_place() {
     case(|scene| {
@@ -43,6 +44,10 @@ fn lsv_37_the_usual_place() {
             let server = at_the_usual_place(vk, None);
             assert_eq!(names(vk), ["here", "a"]);
             assert_eq!(server.connections(), 1);
+            drop(server);
+            assert_eq!(names(vk), ["here"]);
+            let _server = Server::honest(wire::SOCKET.as_ref(), &[package(vk, 0, "a")]);
+            assert_eq!(names(vk), ["here", "a"]);
         });
         outcome.ok();
         let outcome = scene.run(|vk| {

@@ -248,6 +248,13 @@ mod tests {
     }
 
     #[test]
+    fn lsv_42_a_pause_ends_with_the_patience() {
+        let began = std::time::Instant::now();
+        assert!(!Patience::of(SOON).pause(60_000));
+        assert!((SOON..20 * SOON).contains(&began.elapsed()), "{:?}", began.elapsed());
+    }
+
+    #[test]
     fn lsv_42_a_process_that_was_stopped_still_receives_packets() {
         let mut ends = [-1; 2];
         // SAFETY: `ends` has room for two descriptors.
