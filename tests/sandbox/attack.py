@@ -9,13 +9,10 @@ ATTACKERS is the number of attackers, and DURATION is the time of the attack in 
     ATTACKERS=100 DURATION=60 make/test.sh "sandbox:attack"
 """
 
-import array
 import contextlib
 import ctypes
-import encodings.idna  # noqa: F401 -- Python loads it for an address, and attackers may be unable to read its file
 import functools
 import os
-import random
 import re
 import shutil
 import signal
@@ -24,195 +21,21 @@ import struct
 import subprocess
 import tempfile
 import time
-import traceback
 from pathlib import Path
 
+from attacker import Attacker, die_with_parent, ending
 from cases import HANG, expect, run, setting, start, tool
 from service import SECOND, UNANSWERED, Looking, Service, same
 
-# Operations and version of the protocol (LSV-34).
-FEATURES, GET, MANIFESTS, VERSION = 1, 2, 3, 2
 # User IDs of the attackers, and of the honest programs.
 ATTACKING, HONEST = (20_001, 20_002, 20_003, 0), (20_011, 20_012, 0)
-# Key of the driver's library.
-KEY = b"0-libsmall.so"
 # Capabilities of root in a container: chown, dac_override, fowner, kill, setgid and setuid.
 OF_CONTAINERS = 1 << 0 | 1 << 1 | 1 << 3 | 1 << 5 | 1 << 6 | 1 << 7
 # Minimum number of device lists that the honest programs make during an attack.
 FEWEST = 20
 # Constants of Linux.
-CLONE_NEWUSER, CLONE_NEWPID, PR_SET_PDEATHSIG, PR_SET_DUMPABLE, CAPABILITIES_VERSION = 0x1000_0000, 0x2000_0000, 1, 4, 0x2008_0522
+CLONE_NEWUSER, CLONE_NEWPID, PR_SET_DUMPABLE, CAPABILITIES_VERSION = 0x1000_0000, 0x2000_0000, 4, 0x2008_0522
 SO_PEERPIDFD = 77
-
-
-def packet(operation, payload=b"{}"):
-    """Returns a request."""
-    return b"VKLS" + struct.pack("<HHII", VERSION, operation, 1, len(payload)) + payload
-
-
-LIBRARY = packet(GET, b'{"name":"%s"}' % KEY)
-LIST = packet(MANIFESTS, b'{"wait_for_idle":true,"bits":64}')
-
-
-@contextlib.contextmanager
-def ending(*expected):
-    """Ends this process after the body of the `with` statement. The test's own process removes its files and ends its programs. Prints each
-    exception that is not of an `expected` class."""
-    status = 1
-    try:
-        yield
-        status = 0
-    except expected:
-        pass
-    except BaseException:  # an error in this file must be visible
-        traceback.print_exc()
-    finally:
-        os._exit(status)
-
-
-class Attacker:
-    """A client that attacks the service. Each method is one step of an attack."""
-
-    def __init__(self, path):
-        self.path = str(path)
-        # Connections and descriptors that the attacker keeps open.
-        self.kept = []
-        # TCP server that never reads.
-        self.server = socket.create_server(("127.0.0.1", 0))
-        self.server.settimeout(2)
-
-    def connect(self):
-        """Returns a connection. Raises `OSError` if the service or the system refuses it."""
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        connection.settimeout(2)
-        try:
-            connection.connect(self.path)
-        except OSError:
-            connection.close()
-            raise
-        return connection
-
-    @staticmethod
-    def send(connection, message, descriptors=()):
-        """Sends a packet. Returns `False` if the connection ended or is full."""
-        control = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
-        try:
-            connection.sendmsg([message], control, socket.MSG_NOSIGNAL | socket.MSG_DONTWAIT)
-        except OSError:
-            return False
-        return True
-
-    @staticmethod
-    def receive(connection):
-        """Returns the descriptor that comes with the next answer, or `None`."""
-        _, control, _, _ = connection.recvmsg(65_552, socket.CMSG_SPACE(64))
-        return struct.unpack("i", control[0][2][:4])[0] if control else None
-
-    def hold(self):
-        """Holds as many connections as possible, and sends a request on each of them from time to time."""
-        if random.random() < 0.1:
-            self.kept = [one for one in self.kept if self.send(one, packet(FEATURES))]
-        if len(self.kept) < 300:
-            self.kept.append(self.connect())
-
-    def leave_unread(self):
-        """Requests libraries without reading the answers. Closes some of the connections with unread answers."""
-        connection = self.connect()
-        while self.send(connection, random.choice([LIBRARY, LIST])):
-            pass
-        self.kept.append(connection)
-        if len(self.kept) > 200:
-            self.kept.pop(random.randrange(200)).close()
-
-    def leaves_answer(self):
-        """Sends a request on a new connection, and does not read the answer. Returns `False` if the service closes the connection instead."""
-        connection = self.connect()
-        self.send(connection, LIBRARY)
-        try:
-            is_answered = connection.recv(1, socket.MSG_PEEK) != b""
-        except ConnectionResetError:
-            is_answered = False
-        if is_answered:
-            self.kept.append(connection)
-        return is_answered
-
-    def come_and_go(self):
-        """Connects, and closes the connection at once."""
-        self.connect().close()
-
-    def send_garbage(self):
-        """Sends a packet that is almost valid."""
-        connection = self.connect()
-        message = bytearray(random.choice([LIBRARY, LIST, packet(99), packet(FEATURES, b"")]))
-        for _ in range(random.randrange(4)):
-            message[random.randrange(len(message))] = random.randrange(256)
-        self.send(connection, message + os.urandom(random.choice([0, 0, 1, 5000])))
-        connection.close()
-
-    def send_descriptors(self):
-        """Sends descriptors of several kinds. Closing the last descriptor of the TCP socket takes an hour, except at the end of a process.
-        A new process sends the descriptors and ends, so that this process does not wait."""
-        process = os.fork()
-        if process:
-            os.waitpid(process, 0)
-            self.kept.append(self.server.accept())
-            if len(self.kept) > 50:
-                self.kept.pop(0)[0].close()
-            return
-        with ending(OSError):
-            connection = self.connect()
-            lingering = socket.create_connection(self.server.getsockname())
-            lingering.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 3600))
-            lingering.setblocking(False)
-            with contextlib.suppress(BlockingIOError):
-                while True:
-                    lingering.send(bytes(65_536))
-            pair = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            others = [*os.pipe(), os.pidfd_open(os.getpid()), os.open("/", os.O_PATH), connection.fileno()]
-            for sent in ([lingering.fileno()], [one.fileno() for one in pair], others, [connection.fileno()] * 200):
-                self.send(connection, random.choice([LIBRARY, b""]), sent)
-
-    def spoil(self):
-        """Changes everything that can be changed of a file that the service sends, and keeps some of these files open."""
-        connection = self.connect()
-        self.send(connection, random.choice([LIBRARY, LIST]))
-        number = self.receive(connection)
-        connection.close()
-        if number is None:
-            return
-        change = random.choice([
-            lambda: os.fchmod(number, 0),
-            lambda: os.fchmod(number, 0o111),
-            lambda: os.fchown(number, 20_001, 20_001),
-            lambda: os.utime(number, (0, 0)),
-            lambda: os.ftruncate(number, 0),
-            lambda: os.pwrite(os.open(f"/proc/self/fd/{number}", os.O_RDWR), b"x", 0),
-            lambda: os.lseek(number, 7, os.SEEK_SET),
-            lambda: os.setxattr(number, "user.x", b"y"),
-        ])  # fmt: skip
-        self.kept.append(number)
-        if len(self.kept) > 100:
-            os.close(self.kept.pop(0))
-        change()
-
-    def flood(self):
-        """Sends requests as fast as the service answers them."""
-        connection = self.connect()
-        for _ in range(100):
-            if not self.send(connection, random.choice([LIBRARY, LIST, packet(FEATURES)])):
-                break
-            number = self.receive(connection)
-            if number is not None:
-                os.close(number)
-        connection.close()
-
-    def stop(self):
-        """Stops this process while it has unread answers."""
-        for _ in range(100):
-            self.leave_unread()
-        os.kill(os.getpid(), signal.SIGSTOP)
-
-    WAYS = (hold, leave_unread, come_and_go, send_garbage, send_descriptors, spoil, flood, stop)
 
 
 def become(user):
@@ -267,11 +90,6 @@ def allows_pid_namespaces():
         with ending(OSError):
             leave_pid_namespace()
     return os.waitpid(process, 0)[1] == 0
-
-
-def die_with_parent():
-    """Makes the system kill this process when its parent ends."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 @functools.cache
@@ -347,12 +165,13 @@ def as_user(user):
 
 
 class Honest(Looking):
-    """A program of a user that lists devices each time the test asks. The program runs outside of sandboxes."""
+    """A program of a user that lists devices each time the test asks. The words `begin` start the command; by default, the program runs
+    outside of sandboxes."""
 
-    def __init__(self, user, place, socket_path, **variables):
+    def __init__(self, user, place, socket_path, begin=None, **variables):
         environment = {"LD_LIBRARY_PATH": str(place), "VK_LOADER_SERVICE_SOCKET": str(socket_path), "VK_LOADER_DEBUG": "error,warn"}
         environment |= {name: "/nowhere" for name in ("HOME", "XDG_DATA_DIRS", "XDG_CONFIG_DIRS")} | variables
-        command = [*as_user(user), place / "again"]
+        command = [*(begin or as_user(user)), place / "again"]
         self.log = place / f"log-{user}"
         with self.log.open("ab") as log:
             self.process = start(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, env=environment)

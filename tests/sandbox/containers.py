@@ -4,12 +4,13 @@ shows that the programs outside still get their drivers. Only the PID namespace 
 import contextlib
 import os
 import signal
+import subprocess
 import time
 
-from attack import ATTACKING, HONEST, LIBRARY, Attacker, Honest, allows_pid_namespaces, as_user, become, die_with_parent, ending
-from attack import enter_pid_namespace, open_to_all, rests
+from attack import ATTACKING, HONEST, Honest, allows_pid_namespaces, as_user, become, enter_pid_namespace, open_to_all, rests
+from attacker import LIBRARY, Attacker, die_with_parent, ending
 from cases import HANG, Skip, expect, run
-from service import SECOND, Service, same
+from service import SECOND, UNTRUSTED, USER, Service, same
 
 
 def hoard(path, begun):
@@ -107,4 +108,40 @@ def containers():
         rests(service)
 
 
-CASES = [("containers with the user ID of others", containers), ("copies that containers spoil", spoilt_copies)]
+def in_namespace(user):
+    """Returns the words before a command that a user runs in a user namespace of two users: this one and the next. A process outside of the
+    namespace defines the IDs. The program `unshare` would define only those of `/etc/subuid`."""
+    script = """
+        for kind in uid gid; do
+            until echo "$0 $0 2" >/proc/$$/${kind}_map; do [ -e /proc/$$ ] || exit; sleep 0.01; done
+        done 2>/dev/null &
+        exec "$@"
+    """
+    enter = 'until grep -q . /proc/self/gid_map; do sleep 0.01; done; exec "$@"'
+    return ["sh", "-c", script, str(user), *as_user(user), "unshare", "--user", "sh", "-c", enter, "sh"]
+
+
+def owners():
+    """LSV-47: in a user namespace without root, a program trusts the service if the socket's folder belongs to the program's user. The
+    program does not trust a folder of another user of the namespace."""
+    if subprocess.run(["unshare", "--user", "true"], capture_output=True, check=False).returncode:
+        raise Skip("the system does not allow user namespaces")
+    service = Service("second")
+    with open_to_all() as place:
+        service.socket = place / "run/service.sock"
+        with service:
+            for owner, is_trusted in ((USER, True), (USER + 1, False)):
+                os.chown(service.socket.parent, owner, owner)
+                with Honest(USER, place, service.socket, in_namespace(USER)) as program:
+                    if is_trusted:
+                        program.until([SECOND])
+                    found, log = program.look(), program.log.read_text()
+                expect(same(found, [SECOND] if is_trusted else []), f"owner {owner}: {found}\n{log}")
+                expect((UNTRUSTED in log) != is_trusted, f"owner {owner}:\n{log}")
+
+
+CASES = [
+    ("containers with the user ID of others", containers),
+    ("copies that containers spoil", spoilt_copies),
+    ("the owners of the socket's folder", owners),
+]

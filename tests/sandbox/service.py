@@ -100,7 +100,7 @@ class Service:
     def begin(self):
         """Starts the service, and waits until it is ready."""
         places = [word for name in ("sys", "dri", "run") for word in (f"--{name}", self.folder / name)]
-        options = ["--config", self.folder / "service.json", "--socket", self.socket, "--root", self.folder / "packages", "--no-udev"]
+        options = ["--config", self.folder / "service.json", "--socket", self.socket, "--root", self.folder / "packages"]
         self.log = (self.folder / "log").open("ab")
         self.process = start([*self.wrap, self.program, *options, *places], stderr=self.log, stdout=self.log)
         until = time.monotonic() + HANG
