@@ -53,7 +53,7 @@ serve() {
     rm -rf "$HERE/run" && mkdir -p "$HERE"/{run,dri,sys}
     printf '{"user": 0}\n' >"$HERE/service.json"
     for word in run dri sys; do words+=("--$word" "$HERE/$word"); done
-    "$SERVICE" --config "$HERE/service.json" --socket "$HERE/run/service.sock" --root "$HERE/$1" --no-udev "${words[@]}" 2>"$HERE/log" &
+    "$SERVICE" --config "$HERE/service.json" --socket "$HERE/run/service.sock" --root "$HERE/$1" "${words[@]}" 2>"$HERE/log" &
     daemon=$!
     until [ -S "$HERE/run/service.sock" ]; do
         kill -0 "$daemon" || die 2 "the daemon ended: $(cat "$HERE/log")"

@@ -31,7 +31,7 @@ pub fn check(folder: &Path, owner: Owner, hand_out: HandOut) -> Result<String, F
         Folder::named(root, owner, "..")?;
     }
     let folder = Folder::named(folder, owner, ".")?;
-    let (package, _) = reader.read_folder(&folder, &mut |_| {}, &mut |_| {})?;
+    let (package, _) = reader.read_folder(&folder, &mut |_| {})?;
     let published = package.manifest.published(0);
     let bits = match package.class {
         Class::Bits32 => 32,

@@ -1,6 +1,7 @@
 //! The command line of the service.
 
-use crate::config::{Config, ConfigError};
+use crate::config::Config;
+use crate::failure::Failure;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -43,9 +44,6 @@ pub struct Options {
     /// The folder in which the service writes debug/
     #[arg(long, value_name = "DIR")]
     pub run: Option<PathBuf>,
-    /// Watches device nodes without udev, for containers
-    #[arg(long)]
-    pub no_udev: bool,
 }
 
 /// Commands that replace running the service.
@@ -79,7 +77,7 @@ impl Options {
     ///
     /// # Errors
     /// The file cannot be read, or its content is invalid.
-    pub fn settings(&self) -> Result<Config, ConfigError> {
+    pub fn settings(&self) -> Result<Config, Failure> {
         let mut config = Config::read(self.config.as_deref())?;
         for (option, setting) in [
             (&self.socket, &mut config.socket),
@@ -94,7 +92,6 @@ impl Options {
         if !self.root.is_empty() {
             config.roots.clone_from(&self.root);
         }
-        config.no_udev |= self.no_udev;
         Ok(config)
     }
 }

@@ -1,13 +1,13 @@
 //! The configuration file, with the administrator's decisions (LSV-26). Options of the command line take precedence over the file.
 
 use crate::drivers::{Rule, Rules};
+use crate::failure::Failure;
 use crate::json;
 use crate::library::HandOut;
 use crate::package::is_name;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Default path of the configuration file.
@@ -36,9 +36,6 @@ pub struct Config {
     /// The folder in which the service writes `debug`.
     #[serde(with = "place")]
     pub run: PathBuf,
-    /// `true` if the service watches device nodes itself, without udev.
-    #[serde(rename = "no-udev")]
-    pub no_udev: bool,
     /// User ID that the service gives itself if root starts it. With 0, the service stays root.
     #[serde(deserialize_with = "user")]
     pub user: u32,
@@ -59,7 +56,6 @@ impl Default for Config {
             dri: "/dev/dri".into(),
             sys: "/sys".into(),
             run: "/run/vulkan-loader".into(),
-            no_udev: false,
             user: USER,
             libraries: HandOut::Memory,
             devices: rules.devices,
@@ -69,48 +65,28 @@ impl Default for Config {
     }
 }
 
-/// An error in the configuration file.
-#[derive(Debug, PartialEq, Eq)]
-pub enum ConfigError {
-    /// The file cannot be read. The fields are the path and the system's message.
-    Io(PathBuf, String),
-    /// The file is not valid JSON, has an unknown member, or has a member of the wrong type.
-    Json(PathBuf, String),
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Io(file, error) | Self::Json(file, error)) = self;
-        write!(formatter, "{}: {error}", file.display())
-    }
-}
-
-impl std::error::Error for ConfigError {}
-
 impl Config {
     /// Reads the settings in a file. The default file may be absent.
     ///
     /// # Errors
     /// Returns the fault of the file.
-    pub fn read(file: Option<&Path>) -> Result<Self, ConfigError> {
+    pub fn read(file: Option<&Path>) -> Result<Self, Failure> {
         let path = file.unwrap_or(Path::new(FILE));
-        let failed = |error: String| ConfigError::Io(path.to_owned(), error);
         match std::fs::metadata(path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && file.is_none() => return Ok(Self::default()),
-            Err(error) => return Err(failed(error.to_string())),
-            Ok(state) if state.len() > MOST => return Err(failed(format!("it has more than {MOST} bytes"))),
+            Err(error) => return Err(Failure::at(path)(error)),
+            Ok(state) if state.len() > MOST => return Err(Failure::at(path)(format!("it has more than {MOST} bytes"))),
             Ok(_) => {}
         }
-        let text = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
-        Self::parse(path, &text)
+        Self::parse(path, &std::fs::read(path).map_err(Failure::at(path))?)
     }
 
     /// Parses the settings in a text. `file` is the name of the file in messages.
     ///
     /// # Errors
     /// Returns the fault of the file.
-    pub fn parse(file: &Path, text: &[u8]) -> Result<Self, ConfigError> {
-        json::object(text).map_err(|error| ConfigError::Json(file.to_owned(), error.to_string()))
+    pub fn parse(file: &Path, text: &[u8]) -> Result<Self, Failure> {
+        json::object(text).map_err(Failure::at(file))
     }
 
     /// Returns the settings as a text that [`Config::parse`] accepts.
@@ -192,7 +168,7 @@ mod tests {
     use super::*;
     use crate::drivers::Identity;
 
-    fn parse(text: &str) -> Result<Config, ConfigError> {
+    fn parse(text: &str) -> Result<Config, Failure> {
         Config::parse(Path::new("c.json"), text.as_bytes())
     }
 
@@ -213,7 +189,7 @@ mod tests {
 
     #[test]
     fn what_is_printed_is_read_again() {
-        let text = r#"{"socket":"/s","root":["/a","/b"],"dri":"/d","sys":"/y","run":"/r","no-udev":true,"user":7,"libraries":"file","devices":[{"vendor":"0x1002","device":"0x0001","icds":[]}],"fallback":"x","allow_fallback":false}"#;
+        let text = r#"{"socket":"/s","root":["/a","/b"],"dri":"/d","sys":"/y","run":"/r","user":7,"libraries":"file","devices":[{"vendor":"0x1002","device":"0x0001","icds":[]}],"fallback":"x","allow_fallback":false}"#;
         assert_eq!(parse(text).unwrap().text(), text);
         let config = Config::default();
         assert_eq!(parse(&config.text()), Ok(config));

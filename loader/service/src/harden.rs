@@ -47,7 +47,6 @@ pub fn raise_priority() {
 /// before any thread starts. Returns `true` if the process has kept the capability.
 ///
 /// # Errors
-///
 /// Returns the error that the system reported for any step other than the change of user.
 pub fn drop_privileges(user: u32) -> io::Result<bool> {
     rustix::thread::set_no_new_privs(true)?;

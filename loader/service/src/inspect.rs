@@ -55,7 +55,7 @@ fn icd(package: &str, state: &State<Library>) -> Value {
             })
         }
         State::Failed(fault) => json!({"package": package, "status": status, "error": fault.to_string()}),
-        _ => json!({"package": package, "status": status, "error": ""}),
+        State::Uninitialized => json!({"package": package, "status": status, "error": ""}),
     }
 }
 

@@ -30,6 +30,7 @@ pub mod cli;
 pub mod client;
 pub mod config;
 pub mod drivers;
+pub mod failure;
 pub mod harden;
 pub mod inspect;
 pub mod json;

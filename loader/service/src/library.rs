@@ -92,7 +92,6 @@ impl Library {
     /// Returns a read-only descriptor for a client. The descriptor does not share its file offset with other descriptors.
     ///
     /// # Errors
-    ///
     /// Returns the error that the system reported.
     pub fn for_client(&self, group: Group) -> io::Result<OwnedFd> {
         // Root, also in a container, could use the descriptor to reopen the file for writing, unless the file system is read-only.
@@ -189,11 +188,10 @@ fn hexadecimal(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::SEALS;
+    use crate::memory::{SEALS, contents};
     use crate::package::{Folder, Owner};
     use rustix::fd::AsRawFd;
     use rustix::fs::{Mode, OFlags};
-    use std::io::Read;
     use std::os::unix::fs::PermissionsExt;
 
     /// A valid ELF header of a library without segments.
@@ -207,12 +205,6 @@ mod tests {
         let owner = Owner(rustix::process::getuid().as_raw());
         let folder = Folder::named(place.path(), owner, ".").unwrap();
         look(folder.file("l.so", &mut |_| {}).unwrap(), &place.path().join("l.so"))
-    }
-
-    fn contents(descriptor: OwnedFd) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        std::fs::File::from(descriptor).read_to_end(&mut bytes).unwrap();
-        bytes
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The command `package LIBRARY MANIFEST OUT`, which creates a package of an installed driver.
 
+use crate::failure::Failure;
 use crate::package::{Fault, Manifest, Metadata, Need, library_header};
 use elf::{Header, START_BYTES};
 use rustix::fs::{CWD, RenameFlags};
@@ -16,46 +17,6 @@ const NEEDS: &str = "needs";
 /// Paths of the files in a package that describe the package.
 const DESCRIPTIONS: [&str; 2] = ["metadata/metadata.json", "meta/metadata/metadata.json"];
 
-/// Reason why the command could not make a package.
-#[derive(Debug)]
-pub enum MakeError {
-    /// A file or folder cannot be read or written.
-    Io(PathBuf, io::Error),
-    /// The driver's library or manifest has this fault.
-    Fault(Fault),
-    /// No folder contains a library with this name.
-    NotFound(String),
-    /// The output folder exists already.
-    Exists(PathBuf),
-    /// The folder that the command should replace is not a package.
-    NoPackage(PathBuf),
-}
-
-impl std::fmt::Display for MakeError {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Io(path, error) => write!(formatter, "{}: {error}", path.display()),
-            Self::Fault(fault) => write!(formatter, "{fault}"),
-            Self::NotFound(name) => write!(formatter, "no folder of libraries has {name}; name its path"),
-            Self::Exists(path) => write!(formatter, "{} exists already; --replace replaces it", path.display()),
-            Self::NoPackage(path) => write!(formatter, "{} is not a package, and is not replaced", path.display()),
-        }
-    }
-}
-
-impl std::error::Error for MakeError {}
-
-impl From<Fault> for MakeError {
-    fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
-    }
-}
-
-/// Returns a function that converts an error of the system to a [`MakeError`] with the path `path`.
-pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> MakeError + '_ {
-    move |error| MakeError::Io(path.to_owned(), error)
-}
-
 /// Creates a package of the driver `library` in the folder `out`. The complete folder appears in one step, so a service that watches the
 /// folder of packages never sees an incomplete package. When a package is replaced, the old package is complete until that step. `more` is
 /// a further member of `metadata.json`.
@@ -68,31 +29,31 @@ pub fn make(
     out: &Path,
     replace: bool,
     more: Option<(&str, &str)>,
-) -> Result<(), MakeError> {
+) -> Result<(), Failure> {
     let is_there = fs::symlink_metadata(out).is_ok();
     if is_there && !replace {
-        return Err(MakeError::Exists(out.to_owned()));
+        return Err(Failure::at(out)("it exists already; --replace replaces it"));
     }
     if is_there && !DESCRIPTIONS.iter().any(|description| out.join(description).is_file()) {
-        return Err(MakeError::NoPackage(out.to_owned()));
+        return Err(Failure::at(out)("it is not a package, and is not replaced"));
     }
-    let text = fs::read(manifest).map_err(at(manifest))?;
+    let text = fs::read(manifest).map_err(Failure::at(manifest))?;
     Manifest::read(&text, &manifest.to_string_lossy())?;
     let found = find(library)?;
     header(&found)?;
     let name = library.file_name().and_then(|name| name.to_str());
     let name = name.ok_or_else(|| Fault::Key(library.to_string_lossy().into_owned()))?;
     if let Some(folder) = out.parent() {
-        fs::create_dir_all(folder).map_err(at(folder))?;
+        fs::create_dir_all(folder).map_err(Failure::at(folder))?;
     }
     let made = beside(out);
     let put = || {
         if is_there {
             let exchanged = rustix::fs::renameat_with(CWD, &made, CWD, out, RenameFlags::EXCHANGE);
-            exchanged.map_err(|error| MakeError::Io(out.to_owned(), error.into()))?;
-            return fs::remove_dir_all(&made).map_err(at(&made));
+            exchanged.map_err(Failure::at(out))?;
+            return fs::remove_dir_all(&made).map_err(Failure::at(&made));
         }
-        fs::rename(&made, out).map_err(at(out))
+        fs::rename(&made, out).map_err(Failure::at(out))
     };
     let result = fill(&made, name, &found, &text, more).and_then(|()| put());
     if result.is_err() {
@@ -110,18 +71,15 @@ fn beside(out: &Path) -> PathBuf {
     out.with_file_name(name)
 }
 
-fn fill(
-    folder: &Path,
-    name: &str,
-    library: &Path,
-    manifest: &[u8],
-    more: Option<(&str, &str)>,
-) -> Result<(), MakeError> {
+fn fill(folder: &Path, name: &str, library: &Path, manifest: &[u8], more: Option<(&str, &str)>) -> Result<(), Failure> {
     let (contents, metadata) = (folder.join("contents"), folder.join("metadata"));
     for path in [folder, &contents, &contents.join(NEEDS), &metadata] {
-        fs::DirBuilder::new().mode(0o755).create(path).map_err(at(path))?;
+        fs::DirBuilder::new()
+            .mode(0o755)
+            .create(path)
+            .map_err(Failure::at(path))?;
         // The permissions must not depend on the umask of this process.
-        fs::set_permissions(path, PermissionsExt::from_mode(0o755)).map_err(at(path))?;
+        fs::set_permissions(path, PermissionsExt::from_mode(0o755)).map_err(Failure::at(path))?;
     }
     put(library, &contents.join(name))?;
     let mut needs = Vec::new();
@@ -144,7 +102,7 @@ fn fill(
         (contents.join(MANIFEST), manifest),
         (place, format!("{description}\n").as_bytes()),
     ] {
-        io::Write::write_all(&mut create(&path)?, bytes).map_err(at(&path))?;
+        io::Write::write_all(&mut create(&path)?, bytes).map_err(Failure::at(&path))?;
     }
     Ok(())
 }
@@ -181,39 +139,38 @@ fn symbols(library: &Path) -> Option<u64> {
 
 /// Adds a file to a package: as a hard link if only this user can change the file, otherwise as a copy. Does nothing if `place` already
 /// exists, because two needed libraries may be the same file.
-fn put(file: &Path, place: &Path) -> Result<(), MakeError> {
-    let file = &fs::canonicalize(file).map_err(at(file))?;
-    let state = fs::metadata(file).map_err(at(file))?;
+fn put(file: &Path, place: &Path) -> Result<(), Failure> {
+    let file = &fs::canonicalize(file).map_err(Failure::at(file))?;
+    let state = fs::metadata(file).map_err(Failure::at(file))?;
     let is_own = state.uid() == rustix::process::geteuid().as_raw() && state.mode() & 0o7777 == 0o644;
     if place.exists() || is_own && fs::hard_link(file, place).is_ok() {
         return Ok(());
     }
-    let mut from = fs::File::open(file).map_err(at(file))?;
-    io::copy(&mut from, &mut create(place)?).map_err(at(place))?;
+    let mut from = fs::File::open(file).map_err(Failure::at(file))?;
+    io::copy(&mut from, &mut create(place)?).map_err(Failure::at(place))?;
     Ok(())
 }
 
-fn create(path: &Path) -> Result<fs::File, MakeError> {
+fn create(path: &Path) -> Result<fs::File, Failure> {
     let file = fs::OpenOptions::new()
         .write(true)
         .create_new(true)
         .mode(0o644)
         .open(path)
-        .map_err(at(path))?;
+        .map_err(Failure::at(path))?;
     file.set_permissions(PermissionsExt::from_mode(0o644))
-        .map_err(at(path))?;
+        .map_err(Failure::at(path))?;
     Ok(file)
 }
 
 /// Returns the ELF header of a shared library.
 ///
 /// # Errors
-///
 /// The file cannot be read, or is not a shared library.
-pub(crate) fn header(library: &Path) -> Result<Header, MakeError> {
+pub(crate) fn header(library: &Path) -> Result<Header, Failure> {
     let mut header = Vec::new();
-    let file = fs::File::open(library).map_err(at(library))?;
-    io::Read::read_to_end(&mut io::Read::take(file, START_BYTES as u64), &mut header).map_err(at(library))?;
+    let file = fs::File::open(library).map_err(Failure::at(library))?;
+    io::Read::read_to_end(&mut io::Read::take(file, START_BYTES as u64), &mut header).map_err(Failure::at(library))?;
     let header = library_header(&header).map_err(|wrong| Fault::Elf {
         file: library.to_string_lossy().into_owned(),
         wrong,
@@ -222,7 +179,7 @@ pub(crate) fn header(library: &Path) -> Result<Header, MakeError> {
 }
 
 /// Finds a library by its path, or by its name in the system's folders of libraries.
-fn find(library: &Path) -> Result<PathBuf, MakeError> {
+fn find(library: &Path) -> Result<PathBuf, Failure> {
     if library.components().count() != 1 || library.exists() {
         return Ok(library.to_owned());
     }
@@ -233,9 +190,9 @@ fn find(library: &Path) -> Result<PathBuf, MakeError> {
 ///
 /// # Errors
 /// No folder has a library of this name.
-pub(crate) fn installed(library: &Path) -> Result<PathBuf, MakeError> {
+pub(crate) fn installed(library: &Path) -> Result<PathBuf, Failure> {
     let found = library
         .to_str()
         .and_then(|name| linked::locate(name, linked::Identity::of_this_process()));
-    found.ok_or_else(|| MakeError::NotFound(library.to_string_lossy().into_owned()))
+    found.ok_or_else(|| Failure::at(library)("no folder of libraries has it; name its path"))
 }

@@ -160,7 +160,6 @@ impl Copies {
     /// Creates the copy for ordinary users. `fill` writes the content of the copy.
     ///
     /// # Errors
-    ///
     /// Memory ran out, the system allows no executable memory, or `fill` failed.
     pub fn make(&self, fill: impl FnOnce(&OwnedFd) -> Result<(), Fault>) -> Result<(), Fault> {
         self.made.borrow_mut()[Group::Users as usize] = Some(self.copy(Group::Users, fill)?);
@@ -267,7 +266,6 @@ impl Text {
     /// Returns a read-only descriptor for a client. The descriptor does not share its file offset with the descriptors of other clients.
     ///
     /// # Errors
-    ///
     /// Returns the error that the system reported.
     pub fn for_client(&self, group: Group) -> io::Result<OwnedFd> {
         let copy = self.copies.for_client(group, |_, to| write_at(to, &self.bytes, 0));
@@ -336,7 +334,6 @@ pub fn write_at(file: &OwnedFd, mut bytes: &[u8], mut at: u64) -> Result<(), Err
 /// another descriptor.
 ///
 /// # Errors
-///
 /// Returns the error that the system reported.
 pub fn reopened(file: &OwnedFd) -> io::Result<OwnedFd> {
     let path = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
@@ -344,23 +341,24 @@ pub fn reopened(file: &OwnedFd) -> io::Result<OwnedFd> {
     Ok(rustix::fs::open(path, flags, Mode::empty())?)
 }
 
+/// Returns the bytes of a descriptor's file.
+#[cfg(test)]
+pub(crate) fn contents(descriptor: OwnedFd) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    io::Read::read_to_end(&mut std::fs::File::from(descriptor), &mut bytes).unwrap();
+    bytes
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
-    use std::io::Read;
 
     impl Memory {
         /// Returns the total size of the copies.
         pub(crate) fn bytes(&self) -> u64 {
             self.used().bytes
         }
-    }
-
-    fn contents(descriptor: OwnedFd) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        std::fs::File::from(descriptor).read_to_end(&mut bytes).unwrap();
-        bytes
     }
 
     #[test]

@@ -32,7 +32,6 @@ impl Request {
     /// Reads the request in a packet.
     ///
     /// # Errors
-    ///
     /// Returns the status that the answer must have.
     pub fn read(packet: &Packet<'_>) -> Result<Self, &'static str> {
         let operation = Operation::from_number(packet.header.operation).ok_or(status::UNSUPPORTED)?;

@@ -7,18 +7,7 @@ use crate::package::{Class, Described, Fault, File, Folder, Manifest, Metadata, 
 use std::path::{Path, PathBuf};
 
 /// A package that was read, and the state of its files. A later check compares this state to find out that the package has changed.
-pub type Read = (Loaded<Library>, Stamps);
-
-/// The progress of reading a package (LSV-44).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// The reader opens `metadata.json`.
-    Metadata,
-    /// The reader opens the manifest.
-    Manifest,
-    /// The reader reads the library.
-    Library,
-}
+pub type Read = (Box<Loaded<Library>>, Stamps);
 
 /// The state of all files of a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,29 +39,21 @@ struct Files {
 }
 
 impl Reader {
-    /// Reads a package. Calls `visit` with each folder that must be watched for changes, before it opens a file in that folder. Passes the
-    /// progress to `step`.
+    /// Reads a package. Calls `visit` with each folder that must be watched for changes, before it opens a file in that folder.
     ///
     /// # Errors
     /// Returns the fault of the package.
-    pub fn read(&self, name: &str, visit: &mut dyn FnMut(&Path), step: &mut dyn FnMut(Step)) -> Result<Read, Fault> {
+    pub fn read(&self, name: &str, visit: &mut dyn FnMut(&Path)) -> Result<Read, Fault> {
         let folder = self.folder(name, visit)?;
-        self.read_folder(&folder, visit, step)
+        self.read_folder(&folder, visit)
     }
 
     /// Reads the package in a folder. Unlike [`Reader::read`], does not check that the folder's name is valid for a package.
     ///
     /// # Errors
-    ///
     /// Returns the fault of the package.
-    pub fn read_folder(
-        &self,
-        folder: &Folder,
-        visit: &mut dyn FnMut(&Path),
-        step: &mut dyn FnMut(Step),
-    ) -> Result<Read, Fault> {
-        let files = open(folder, visit, step)?;
-        step(Step::Library);
+    pub fn read_folder(&self, folder: &Folder, visit: &mut dyn FnMut(&Path)) -> Result<Read, Fault> {
+        let files = open(folder, visit)?;
         let mut class = None;
         let mut libraries = Vec::new();
         for (about, file) in files.libraries {
@@ -86,11 +67,11 @@ impl Reader {
             }
             libraries.push(Handed { about, library });
         }
-        let loaded = Loaded {
+        let loaded = Box::new(Loaded {
             manifest: files.manifest,
             class: class.unwrap_or(Class::Bits64),
             libraries,
-        };
+        });
         Ok((loaded, files.stamp))
     }
 
@@ -109,7 +90,7 @@ impl Reader {
     /// Returns the state of a package's files; `None` if the folder is no longer a package.
     pub fn stamp(&self, name: &str) -> Option<Stamps> {
         let folder = self.folder(name, &mut |_| {}).ok()?;
-        Some(open(&folder, &mut |_| {}, &mut |_| {}).ok()?.stamp)
+        Some(open(&folder, &mut |_| {}).ok()?.stamp)
     }
 
     /// Returns the folder of a package, from the first root that contains the package. A root folder that users other than `owner` can
@@ -139,8 +120,7 @@ fn is_missing(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_err()
 }
 
-fn open(folder: &Folder, visit: &mut dyn FnMut(&Path), step: &mut dyn FnMut(Step)) -> Result<Files, Fault> {
-    step(Step::Metadata);
+fn open(folder: &Folder, visit: &mut dyn FnMut(&Path)) -> Result<Files, Fault> {
     // Packages have two layouts. In one layout, the description is part of the contents, and the folder has no subfolder `metadata`.
     let is_two_folders = !folder.is_absent("metadata");
     let path = if is_two_folders {
@@ -158,7 +138,6 @@ fn open(folder: &Folder, visit: &mut dyn FnMut(&Path), step: &mut dyn FnMut(Step
         None
     };
     let contents = contents.as_ref().unwrap_or(folder);
-    step(Step::Manifest);
     let manifest_file = contents.file(metadata.manifest.as_str(), visit)?;
     let manifest = Manifest::read(&text(&manifest_file)?, &manifest_file.shown)?;
     let mut stamps = vec![description.stamp(), manifest_file.stamp()];

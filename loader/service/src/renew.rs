@@ -1,12 +1,12 @@
 //! The command `packages`, which creates a package of each installed driver and updates these packages (LSV-65). Package managers run the
 //! command after a driver is installed, updated or removed.
 
-use crate::make_package::{MakeError, at, header, installed, make};
+use crate::failure::Failure;
+use crate::make_package::{header, installed, make};
 use crate::package::Class;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -41,13 +41,12 @@ const NAMES: &[(&str, &str)] = &[
 /// this command did not create.
 ///
 /// # Errors
-///
 /// The folder with packages cannot be read.
-pub fn renew(folders: &[PathBuf], out: &Path) -> Result<Vec<String>, MakeError> {
+pub fn renew(folders: &[PathBuf], out: &Path) -> Result<Vec<String>, Failure> {
     let mut lines = Vec::new();
     let mut seen = BTreeSet::new();
     for left in files(out).into_iter().filter(|path| is_left_over(path)) {
-        fs::remove_dir_all(&left).map_err(at(&left))?;
+        fs::remove_dir_all(&left).map_err(Failure::at(&left))?;
     }
     for manifest in folders.iter().flat_map(|folder| files(folder)) {
         let Some(package) = package_of(&manifest).filter(|package| !seen.contains(package)) else {
@@ -64,7 +63,7 @@ pub fn renew(folders: &[PathBuf], out: &Path) -> Result<Vec<String>, MakeError> 
     for package in files(out) {
         let name = package.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         if made_of(&package).is_some() && !seen.contains(name) {
-            fs::remove_dir_all(&package).map_err(at(&package))?;
+            fs::remove_dir_all(&package).map_err(Failure::at(&package))?;
             lines.push(format!("{name}: removed"));
         }
     }
@@ -79,10 +78,9 @@ enum Renewed {
     OtherClass,
 }
 
-fn renew_one(manifest: &Path, out: &Path) -> Result<Renewed, MakeError> {
-    let text = fs::read(manifest).map_err(at(manifest))?;
-    let json: Value =
-        serde_json::from_slice(&text).map_err(|error| MakeError::Io(manifest.to_owned(), io::Error::other(error)))?;
+fn renew_one(manifest: &Path, out: &Path) -> Result<Renewed, Failure> {
+    let text = fs::read(manifest).map_err(Failure::at(manifest))?;
+    let json: Value = serde_json::from_slice(&text).map_err(Failure::at(manifest))?;
     let library = json["ICD"]["library_path"].as_str();
     let library = Path::new(library.unwrap_or_default());
     let library = if library.components().count() > 1 {
@@ -109,14 +107,14 @@ fn renew_one(manifest: &Path, out: &Path) -> Result<Renewed, MakeError> {
 }
 
 /// Returns a text that identifies the files of a driver. The text changes when one of the files changes.
-fn source(manifest: &Path, library: &Path) -> Result<String, MakeError> {
+fn source(manifest: &Path, library: &Path) -> Result<String, Failure> {
     let mut parts = Vec::new();
     let needs = linked::needs_in_order(library);
     for path in [manifest, library]
         .into_iter()
         .chain(needs.iter().map(PathBuf::as_path))
     {
-        let state = fs::metadata(path).map_err(at(path))?;
+        let state = fs::metadata(path).map_err(Failure::at(path))?;
         // When a hard link to a file is added, for example in a package, `ctime` changes and `mtime` does not. Therefore, the text contains
         // `mtime`.
         let (inode, size, seconds, parts_of_second) = (state.ino(), state.len(), state.mtime(), state.mtime_nsec());

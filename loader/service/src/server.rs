@@ -6,17 +6,16 @@ mod requests;
 use crate::accounts::{Account, Accounts};
 use crate::client::{Attachment, Buffer, Client, End, Waits};
 use crate::config::Config;
-use crate::drivers::{Drivers, State};
+use crate::drivers::Drivers;
 use crate::inspect::{self, Debug};
 use crate::library::Library;
 use crate::limits::{self, Rates};
 use crate::memory::{Memory, Text};
 use crate::package::Class;
 use crate::protocol::Reply;
-use crate::reader::Step;
 use crate::socket::Listener;
-use crate::watch::{self, FolderWatch, Udev};
-use crate::worker::{Report, Workers};
+use crate::watch::{self, FolderWatch};
+use crate::worker::Worker;
 use rustix::event::{Timespec, epoll};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
@@ -45,9 +44,8 @@ const PAUSE: Duration = Duration::from_millis(10);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EventSource {
     Listener,
-    Workers,
+    Worker,
     Devices,
-    Udev,
     Packages,
     Client(u64),
 }
@@ -58,10 +56,9 @@ impl EventSource {
     fn data(self) -> epoll::EventData {
         epoll::EventData::new_u64(match self {
             Self::Listener => 0,
-            Self::Workers => 1,
+            Self::Worker => 1,
             Self::Devices => 2,
-            Self::Udev => 3,
-            Self::Packages => 4,
+            Self::Packages => 3,
             Self::Client(number) => Self::FIRST_CLIENT + number,
         })
     }
@@ -69,10 +66,9 @@ impl EventSource {
     fn of(event: &epoll::Event) -> Option<Self> {
         match event.data.u64() {
             0 => Some(Self::Listener),
-            1 => Some(Self::Workers),
+            1 => Some(Self::Worker),
             2 => Some(Self::Devices),
-            3 => Some(Self::Udev),
-            4 => Some(Self::Packages),
+            3 => Some(Self::Packages),
             number => number.checked_sub(Self::FIRST_CLIENT).map(Self::Client),
         }
     }
@@ -86,9 +82,8 @@ pub struct Server {
     memory: Memory,
     epoll: OwnedFd,
     listener: Listener,
-    workers: Workers,
+    worker: Worker,
     devices: FolderWatch,
-    udev: Option<Udev>,
     packages: Arc<FolderWatch>,
     clients: BTreeMap<u64, Client>,
     next_client: u64,
@@ -123,7 +118,6 @@ impl Server {
     /// Opens all files and sockets that the loop needs. After this call, the process can give up its privileges.
     ///
     /// # Errors
-    ///
     /// Returns the error that the system reported.
     pub fn new(config: Config, listener: Listener, debug: Option<Debug>) -> io::Result<Self> {
         let packages = Arc::new(FolderWatch::new(true)?);
@@ -139,7 +133,6 @@ impl Server {
         }
         let devices = FolderWatch::new(false)?;
         devices.add(&config.dri);
-        let udev = if config.no_udev { None } else { listen_to_udev() };
         let now = Instant::now();
         let server = Self {
             config_text: config.value(),
@@ -147,9 +140,8 @@ impl Server {
             memory,
             epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
             listener,
-            workers: Workers::start(reader, packages.clone())?,
+            worker: Worker::start(reader, packages.clone())?,
             devices,
-            udev,
             packages,
             clients: BTreeMap::new(),
             next_client: 0,
@@ -167,12 +159,9 @@ impl Server {
             config,
         };
         server.add(&server.listener.socket, EventSource::Listener)?;
-        server.add(&server.workers, EventSource::Workers)?;
+        server.add(&server.worker, EventSource::Worker)?;
         server.add(&server.devices, EventSource::Devices)?;
         server.add(&server.packages, EventSource::Packages)?;
-        if let Some(udev) = &server.udev {
-            server.add(udev, EventSource::Udev)?;
-        }
         Ok(server)
     }
 
@@ -183,7 +172,6 @@ impl Server {
     /// Serves clients until the process ends.
     ///
     /// # Errors
-    ///
     /// Returns the error of a system call of the loop. Errors of clients do not end the loop.
     pub fn run(mut self) -> io::Result<()> {
         loop {
@@ -210,17 +198,12 @@ impl Server {
         let now = Instant::now();
         match source {
             EventSource::Listener => self.accept(now),
-            EventSource::Workers => self.take_reports(now),
+            EventSource::Worker => self.take_reports(now),
             EventSource::Devices => {
                 if self.devices.has_changed() {
                     // The folder may be a new one.
                     self.devices.add(&self.config.dri);
-                    self.scan_soon(now);
-                }
-            }
-            EventSource::Udev => {
-                if self.udev.as_ref().is_some_and(Udev::has_changed) {
-                    self.scan_soon(now);
+                    self.scan_at.get_or_insert(now + BETWEEN_SCANS);
                 }
             }
             EventSource::Packages => {
@@ -230,10 +213,6 @@ impl Server {
             }
             EventSource::Client(number) => self.serve(number, flags, now),
         }
-    }
-
-    fn scan_soon(&mut self, now: Instant) {
-        self.scan_at.get_or_insert(now + BETWEEN_SCANS);
     }
 
     fn packages_changed(&mut self, now: Instant) {
@@ -263,7 +242,7 @@ impl Server {
         self.drivers.advance(now);
         for job in self.drivers.take_jobs() {
             debug!("job: {job:?}");
-            self.workers.give(job);
+            self.worker.give(job);
         }
         if before != self.drivers.generation() {
             self.write_soon(now);
@@ -299,25 +278,13 @@ impl Server {
     }
 
     fn take_reports(&mut self, now: Instant) {
-        for report in self.workers.reports() {
-            match report {
-                Report::Step { package, step } => {
-                    let state = match step {
-                        Step::Metadata => State::Reading,
-                        Step::Manifest => State::OpeningManifest,
-                        Step::Library => State::OpeningLibrary,
-                    };
-                    self.drivers.package_step(&package, state);
-                }
-                Report::Finished { package, outcome } => {
-                    match &outcome {
-                        crate::drivers::Outcome::Failed(fault) => info!("package {package}: {fault}"),
-                        crate::drivers::Outcome::Loaded(_) => info!("package {package} is read"),
-                        crate::drivers::Outcome::Unchanged => debug!("package {package} is as it was"),
-                    }
-                    self.drivers.package_finished(now, &package, outcome);
-                }
+        for (package, read) in self.worker.reports() {
+            match &read {
+                Some(Err(fault)) => info!("package {package}: {fault}"),
+                Some(Ok(_)) => info!("package {package} is read"),
+                None => debug!("package {package} is as it was"),
             }
+            self.drivers.package_finished(now, &package, read);
         }
         self.has_news = true;
         self.write_soon(now);
@@ -477,14 +444,4 @@ impl Server {
 fn timespec(duration: Duration) -> Option<Timespec> {
     // Rounds up, so that the loop does not wake up shortly before the requested time.
     Timespec::try_from(duration + Duration::from_micros(100)).ok()
-}
-
-fn listen_to_udev() -> Option<Udev> {
-    match Udev::new() {
-        Ok(udev) => Some(udev),
-        Err(error) => {
-            info!("udev cannot be listened to, and the folder of devices is watched alone: {error}");
-            None
-        }
-    }
 }

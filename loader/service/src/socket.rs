@@ -1,18 +1,21 @@
 //! The socket to which clients connect (LSV-33). systemd passes the socket to the service, or the service creates it. A lock prevents a
 //! second service at the same path.
 
+use crate::failure::Failure;
 use rustix::fd::OwnedFd;
 use rustix::fs::{CWD, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 use rustix::process::{PidfdFlags, PidfdGetfdFlags};
-use std::fmt;
+use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt};
 use std::path::{Path, PathBuf};
 
 /// Upper bound on the connections that the system queues for the service.
 pub const BACKLOG: i32 = 256;
+/// Reason why a second service does not start.
+const TAKEN: &str = "another service listens there";
 /// The number of the first inherited descriptor.
 const FIRST_INHERITED: i32 = 3;
 
@@ -24,43 +27,17 @@ pub struct Listener {
     _lock: Option<OwnedFd>,
 }
 
-/// Reason why the service has no socket.
-#[derive(Debug)]
-pub enum ListenError {
-    /// Another service uses the socket.
-    Taken(PathBuf),
-    /// The file at the path is not a socket.
-    NoSocket(PathBuf),
-    /// The number of inherited descriptors is not one, or the descriptor is not a listening socket of the type `SOCK_SEQPACKET`.
-    Inherited(String),
-    /// The system reported an error.
-    Io(PathBuf, io::Error),
-}
-
-impl fmt::Display for ListenError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Taken(path) => write!(formatter, "{}: another service listens there", path.display()),
-            Self::NoSocket(path) => write!(formatter, "{}: there is something that is no socket", path.display()),
-            Self::Inherited(what) => formatter.write_str(what),
-            Self::Io(path, error) => write!(formatter, "{}: {error}", path.display()),
-        }
-    }
-}
-
-impl std::error::Error for ListenError {}
-
 impl Listener {
     /// Returns the socket that this process inherited according to `LISTEN_PID` and `LISTEN_FDS`; `None` if these variables are unset.
     ///
     /// # Errors
-    /// The inherited descriptor cannot be used.
-    pub fn inherited(process: Option<&str>, count: Option<&str>) -> Result<Option<Self>, ListenError> {
+    /// The number of inherited descriptors is not one, or the descriptor is not a listening socket of the type `SOCK_SEQPACKET`.
+    pub fn inherited(process: Option<&str>, count: Option<&str>) -> Result<Option<Self>, Failure> {
         let own = rustix::process::getpid();
         if process.and_then(|process| process.parse().ok()) != Some(own.as_raw_nonzero().get()) {
             return Ok(None);
         }
-        let wrong = |what: String| ListenError::Inherited(format!("LISTEN_FDS: {what}"));
+        let wrong = |what: String| Failure(format!("LISTEN_FDS: {what}"));
         let count = count.unwrap_or_default();
         if count != "1" {
             return Err(wrong(format!("one socket is needed, and not {count:?}")));
@@ -85,15 +62,16 @@ impl Listener {
     ///
     /// # Errors
     /// Another service uses the path, or the system reported an error.
-    pub fn bind(path: &Path) -> Result<Self, ListenError> {
-        let failed = |error: Errno| ListenError::Io(path.to_owned(), error.into());
+    pub fn bind(path: &Path) -> Result<Self, Failure> {
+        let failed = |error: Errno| Failure::at(path)(error);
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            make_folder(folder).map_err(|error| ListenError::Io(folder.to_owned(), error))?;
+            let made = DirBuilder::new().recursive(true).mode(0o755).create(folder);
+            made.map_err(Failure::at(folder))?;
         }
         let lock = lock(path)?;
         let address = SocketAddrUnix::new(path).map_err(failed)?;
         remove_dead(path, &address)?;
-        let socket = seqpacket(SocketFlags::CLOEXEC | SocketFlags::NONBLOCK).map_err(failed)?;
+        let socket = seqpacket().map_err(failed)?;
         // All users may connect as soon as the socket exists.
         let before = rustix::process::umask(Mode::empty());
         let bound = rustix::net::bind(&socket, &address);
@@ -108,46 +86,42 @@ impl Listener {
     }
 }
 
-fn seqpacket(flags: SocketFlags) -> Result<OwnedFd, Errno> {
+fn seqpacket() -> Result<OwnedFd, Errno> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)
-}
-
-fn make_folder(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    std::fs::DirBuilder::new().recursive(true).mode(0o755).create(folder)
 }
 
 /// Locks a file next to the socket. The system releases the lock when the process ends. If two services start at the same time, the lock
 /// decides which one continues.
-fn lock(path: &Path) -> Result<OwnedFd, ListenError> {
+fn lock(path: &Path) -> Result<OwnedFd, Failure> {
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");
     let place = PathBuf::from(name);
-    let failed = |error: Errno| ListenError::Io(place.clone(), error.into());
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let lock = rustix::fs::open(&place, flags, Mode::from_raw_mode(0o600)).map_err(failed)?;
+    let lock = rustix::fs::open(&place, flags, Mode::from_raw_mode(0o600)).map_err(Failure::at(&place))?;
     match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(lock),
-        Err(Errno::WOULDBLOCK) => Err(ListenError::Taken(path.to_owned())),
-        Err(error) => Err(failed(error)),
+        Err(Errno::WOULDBLOCK) => Err(Failure::at(path)(TAKEN)),
+        Err(error) => Err(Failure::at(&place)(error)),
     }
 }
 
 /// Removes a socket if no process listens on it.
-fn remove_dead(path: &Path, address: &SocketAddrUnix) -> Result<(), ListenError> {
-    let failed = |error: io::Error| ListenError::Io(path.to_owned(), error);
+fn remove_dead(path: &Path, address: &SocketAddrUnix) -> Result<(), Failure> {
     match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(failed(error)),
-        Ok(state) if !state.file_type().is_socket() => return Err(ListenError::NoSocket(path.to_owned())),
+        Err(error) => return Err(Failure::at(path)(error)),
+        Ok(state) if !state.file_type().is_socket() => {
+            return Err(Failure::at(path)("there is something that is no socket"));
+        }
         Ok(_) => {}
     }
-    let probe = seqpacket(SocketFlags::CLOEXEC | SocketFlags::NONBLOCK).map_err(|error| failed(error.into()))?;
+    let probe = seqpacket().map_err(Failure::at(path))?;
     match rustix::net::connect(&probe, address) {
-        Err(Errno::CONNREFUSED) => std::fs::remove_file(path).map_err(failed),
+        Err(Errno::CONNREFUSED) => std::fs::remove_file(path).map_err(Failure::at(path)),
         // The address belongs to a running program: a service whose queue is full, or a program whose socket has a different type.
-        Ok(()) | Err(Errno::AGAIN | Errno::PROTOTYPE) => Err(ListenError::Taken(path.to_owned())),
-        Err(error) => Err(failed(error.into())),
+        Ok(()) | Err(Errno::AGAIN | Errno::PROTOTYPE) => Err(Failure::at(path)(TAKEN)),
+        Err(error) => Err(Failure::at(path)(error)),
     }
 }
 

@@ -1,10 +1,10 @@
-//! The thread that reads packages, so that reading a library of a gigabyte does not delay replies. The thread sends reports through a
+//! The thread that reads packages, so that reading a library of a gigabyte does not delay replies. The thread sends its results through a
 //! channel, and wakes up the main loop.
 
-use crate::drivers::{Job, Outcome};
+use crate::drivers::{Job, Read};
 use crate::library::Library;
 use crate::package::Fault;
-use crate::reader::{Reader, Stamps, Step};
+use crate::reader::{Reader, Stamps};
 use crate::watch::FolderWatch;
 use rustix::event::EventfdFlags;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -13,51 +13,37 @@ use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// A message of a worker thread.
-#[derive(Debug)]
-pub enum Report {
-    /// A package has reached a further step.
-    Step {
-        /// Name of the package.
-        package: String,
-        /// Step that the reader has reached.
-        step: Step,
-    },
-    /// A job has ended.
-    Finished {
-        /// The name of the package.
-        package: String,
-        /// The result of the job.
-        outcome: Outcome<Library>,
-    },
-}
+/// The name of a package, and the result of its job; `None` if the package has not changed.
+pub type Report = (String, Option<Read<Library>>);
 
 /// Handle of the thread, for the main loop.
-pub struct Workers {
+pub struct Worker {
     jobs: Sender<Job>,
     reports: Receiver<Report>,
     bell: Arc<OwnedFd>,
 }
 
-impl Workers {
+impl Worker {
     /// Starts the thread. The thread watches the folders of packages before it reads files in them.
     ///
     /// # Errors
     /// Returns the error that the system reported.
     pub fn start(reader: Reader, watch: Arc<FolderWatch>) -> io::Result<Self> {
         let bell = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        let bell = Arc::new(bell);
+        let (bell, known) = (Arc::new(bell), BTreeMap::new());
         let (sender, reports) = channel();
-        let (jobs, job) = channel();
-        let mut packages = Packages {
-            reader,
-            watch,
-            reports: sender,
-            bell: bell.clone(),
-            known: BTreeMap::new(),
-        };
-        let thread = std::thread::Builder::new().name("packages".to_owned());
-        thread.spawn(move || job.into_iter().for_each(|job| packages.work(job)))?;
+        let (jobs, job) = channel::<Job>();
+        let mut packages = Packages { reader, watch, known };
+        let (thread, ring) = (std::thread::Builder::new().name("packages".to_owned()), bell.clone());
+        thread.spawn(move || {
+            for job in job {
+                let read = packages.work(&job);
+                // An error is ignored, because the channel is closed only when the process ends. `write` fails only if the counter of the
+                // eventfd is full. In that case, the eventfd already wakes up the loop.
+                let _ = sender.send((job.package, read));
+                let _ = rustix::io::write(&ring, &1_u64.to_ne_bytes());
+            }
+        })?;
         Ok(Self { jobs, reports, bell })
     }
 
@@ -76,80 +62,35 @@ impl Workers {
     }
 }
 
-impl AsFd for Workers {
+impl AsFd for Worker {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.bell.as_fd()
     }
 }
 
-/// State of a package after the last job.
-enum PackageState {
-    Loaded(Stamps),
-    Failed(Fault),
-}
-
 struct Packages {
     reader: Reader,
     watch: Arc<FolderWatch>,
-    /// The channel to the main loop, and the descriptor that wakes up the loop.
-    reports: Sender<Report>,
-    bell: Arc<OwnedFd>,
-    known: BTreeMap<String, PackageState>,
+    /// State of each package after its last job.
+    known: BTreeMap<String, Result<Stamps, Fault>>,
 }
 
 impl Packages {
-    fn work(&mut self, job: Job) {
-        let outcome = match &job {
-            Job::Load(package) => self.load(package, true),
-            Job::Recheck(package) => self.recheck(package),
+    fn work(&mut self, job: &Job) -> Option<Read<Library>> {
+        let package = &job.package;
+        let before = self.known.get(package).filter(|_| job.is_recheck);
+        if let Some(Ok(stamps)) = before
+            && self.reader.stamp(package).as_ref() == Some(stamps)
+        {
+            return None;
+        }
+        let read = self.reader.read(package, &mut |folder| self.watch.add(folder));
+        let (read, state) = match read {
+            Ok((loaded, stamps)) => (Ok(loaded), Ok(stamps)),
+            Err(fault) => (Err(fault.clone()), Err(fault)),
         };
-        let (Job::Load(package) | Job::Recheck(package)) = job;
-        self.send(Report::Finished { package, outcome });
-    }
-
-    /// Sends a report and wakes up the main loop. Errors are ignored, because the channel is closed only when the process ends.
-    fn send(&self, report: Report) {
-        if self.reports.send(report).is_ok() {
-            // `write` fails only if the counter of the eventfd is full. In that case, the eventfd already wakes up the loop.
-            let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
-        }
-    }
-
-    fn load(&mut self, package: &str, is_first: bool) -> Outcome<Library> {
-        let mut step = |step| {
-            if is_first {
-                let package = package.to_owned();
-                self.send(Report::Step { package, step });
-            }
-        };
-        let watch = &self.watch;
-        let read = self.reader.read(package, &mut |folder| watch.add(folder), &mut step);
-        match read {
-            Ok((loaded, stamp)) => {
-                self.known.insert(package.to_owned(), PackageState::Loaded(stamp));
-                Outcome::Loaded(Box::new(loaded))
-            }
-            Err(fault) => {
-                self.known
-                    .insert(package.to_owned(), PackageState::Failed(fault.clone()));
-                Outcome::Failed(fault)
-            }
-        }
-    }
-
-    fn recheck(&mut self, package: &str) -> Outcome<Library> {
-        match self.known.get(package) {
-            Some(PackageState::Loaded(stamp)) if self.reader.stamp(package).as_ref() == Some(stamp) => {
-                Outcome::Unchanged
-            }
-            Some(PackageState::Failed(before)) => {
-                let before = before.clone();
-                match self.load(package, false) {
-                    Outcome::Failed(fault) if fault == before => Outcome::Unchanged,
-                    outcome => outcome,
-                }
-            }
-            _ => self.load(package, false),
-        }
+        let is_same = state.is_err() && before == Some(&state);
+        self.known.insert(package.clone(), state);
+        (!is_same).then_some(read)
     }
 }

@@ -135,9 +135,7 @@ fn lsv_31_a_package_that_changes_is_a_new_instance() {
 #[test]
 fn lsv_54_a_package_is_deleted() {
     case(|mut machine| {
-        machine.package("soft");
-        machine.start();
-        machine.expect(&["0-libsoft.so.json"]);
+        machine.start_with_soft();
         let mut reply = machine.client().get("0-libsoft.so");
         machine.remove_package("soft");
         machine.expect(&[]);
@@ -269,9 +267,7 @@ fn lsv_30_the_file_itself_may_be_handed_out() {
     };
     let mut machine = Machine::new(place);
     machine.config(r#"{"fallback":"soft","libraries":"file"}"#);
-    machine.package("soft");
-    machine.start();
-    machine.expect(&["0-libsoft.so.json"]);
+    machine.start_with_soft();
     let reply = machine::connections(&machine.socket(), 20_000, 1)[0].get("0-libsoft.so");
     let given = rustix::fs::fstat(&reply.descriptors[0]).unwrap();
     let file = fs::metadata(machine.path("icd/soft/contents/lib/driver.so")).unwrap();
@@ -286,9 +282,7 @@ fn lsv_30_the_file_itself_may_be_handed_out() {
     // If all users may write to a folder above the library, clients receive a copy.
     let mut machine = Machine::new(tempfile::tempdir_in("/tmp").unwrap());
     machine.config(r#"{"fallback":"soft","libraries":"file"}"#);
-    machine.package("soft");
-    machine.start();
-    machine.expect(&["0-libsoft.so.json"]);
+    machine.start_with_soft();
     let reply = machine.client().get("0-libsoft.so");
     assert!(rustix::fs::fcntl_get_seals(&reply.descriptors[0]).is_ok());
 }
@@ -325,9 +319,7 @@ fn lsv_30_without_executable_memory_files() {
 #[test]
 fn lsv_18_permissions_that_a_client_changes_are_its_own_problem() {
     case(|mut machine| {
-        machine.package("soft");
-        machine.start();
-        machine.expect(&["0-libsoft.so.json"]);
+        machine.start_with_soft();
         let spoil = |operation, payload: &str| {
             let reply = machine.client().ask(operation, payload);
             for mode in [0o111, 0o000] {
@@ -356,9 +348,7 @@ fn lsv_18_permissions_that_a_client_changes_are_its_own_problem() {
 #[test]
 fn lsv_18_copies_are_shared_and_spoilt_ones_limited() {
     case(|mut machine| {
-        machine.package("soft");
-        machine.start();
-        machine.expect(&["0-libsoft.so.json"]);
+        machine.start_with_soft();
         let socket = machine.socket();
         let list = |user| {
             let mut client = machine::connections(&socket, user, 1).remove(0);

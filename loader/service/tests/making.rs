@@ -2,19 +2,18 @@
 
 mod machine;
 
-use machine::{case, library, manifest, printed, program, skip};
+use machine::{Machine, case, library, manifest, printed, program, skip, succeeds};
 use serde_json::Value;
 use std::fs;
+use std::path::{Path, PathBuf};
 
 /// LSV-32: `--check` prints the libraries and the manifest of a valid package, and ends with an error for an invalid package.
 #[test]
 fn lsv_32_a_package_can_be_checked() {
     case(|machine| {
         machine.package("soft");
-        let check = || program(["--check".as_ref(), machine.path("icd/soft").as_os_str()]);
-        let output = check();
-        assert!(output.status.success(), "{}", printed(&output));
-        let text = printed(&output);
+        let words = ["--check".into(), machine.path("icd/soft")];
+        let text = succeeds(&words);
         for word in [
             "100000",
             "64 bits",
@@ -25,7 +24,7 @@ fn lsv_32_a_package_can_be_checked() {
             assert!(text.contains(word), "{word} is not in\n{text}");
         }
         machine.write("icd/soft/contents/lib/driver.so", "no library at all, but long enough");
-        let output = check();
+        let output = program(&words);
         assert_eq!(output.status.code(), Some(1));
         assert!(printed(&output).contains("lib/driver.so"), "{}", printed(&output));
         assert!(output.stdout.is_empty());
@@ -38,25 +37,28 @@ fn lsv_26_the_settings_can_be_printed() {
     let place = tempfile::tempdir().unwrap();
     let file = place.path().join("c.json");
     fs::write(&file, r#"{"devices":[{"driver":"x","icds":["y"]}],"dri":"/file"}"#).unwrap();
-    let words = [
-        "--config",
-        file.to_str().unwrap(),
-        "--print-config",
-        "--dri",
-        "/line",
-        "--no-udev",
-    ];
-    let output = program(words);
-    assert!(output.status.success(), "{}", printed(&output));
-    let config = serde_json::from_slice::<Value>(&output.stdout).unwrap();
+    let words = ["--config", file.to_str().unwrap(), "--print-config", "--dri", "/line"];
+    let config = serde_json::from_str::<Value>(&succeeds(words)).unwrap();
     let text = |key| config.get(key).unwrap().to_string();
-    assert_eq!((text("dri"), text("no-udev")), ("\"/line\"".into(), "true".into()));
+    assert_eq!(text("dri"), "\"/line\"");
     assert_eq!(text("devices"), r#"[{"driver":"x","icds":["y"]}]"#);
     assert_eq!(text("socket"), format!("{:?}", wire::SOCKET));
     fs::write(&file, "{").unwrap();
     let output = program(words);
     assert_eq!(output.status.code(), Some(1));
     assert!(printed(&output).contains("c.json"), "{}", printed(&output));
+}
+
+/// Returns the words of the command that makes packages of the drivers in `icd.d`.
+fn packages(machine: &Machine) -> [PathBuf; 5] {
+    let [manifests, out] = ["icd.d", "icd"].map(|path| machine.path(path));
+    ["packages".into(), "--manifests".into(), manifests, "--out".into(), out]
+}
+
+/// Returns the words of the command that makes the package `out` of a library, with the manifest `drivers/x.json`.
+fn package(machine: &Machine, library: &str, out: &str) -> [PathBuf; 4] {
+    let [library, manifest, out] = [library, "drivers/x.json", out].map(|path| machine.path(path));
+    ["package".into(), library, manifest, out]
 }
 
 /// LSV-65: the command `packages` creates, updates and removes packages when drivers are installed, updated and removed.
@@ -76,22 +78,11 @@ fn lsv_65_packages_follow_installed_drivers() {
         machine.write("drivers/other.so", library(96 - usize::BITS, 100));
         machine.write("icd.d/intel_icd.json", manifest("../drivers/other.so"));
         machine.package("mine");
-        let [manifests, out] = ["icd.d", "icd"].map(|path| machine.path(path));
+        let words = packages(&machine);
         let packages = || {
-            let output = program([
-                "packages".as_ref(),
-                "--manifests".as_ref(),
-                manifests.as_os_str(),
-                "--out".as_ref(),
-                out.as_os_str(),
-            ]);
-            assert!(output.status.success(), "{}", printed(&output));
-            let lines = printed(&output);
-            lines
-                .lines()
-                .filter(|line| !line.starts_with("radv:"))
-                .map(str::to_owned)
-                .collect::<Vec<_>>()
+            let text = succeeds(&words);
+            let lines = text.lines().filter(|line| !line.starts_with("radv:"));
+            lines.map(str::to_owned).collect::<Vec<_>>()
         };
         install(&machine, 5000);
         let made = format!("lavapipe: made of {}", machine.path("icd.d/lvp_icd.json").display());
@@ -128,18 +119,7 @@ fn lsv_65_what_a_killed_process_left_is_removed() {
         machine.write("icd/.lavapipe.4194305/contents/a", "");
         machine.write("icd/.lavapipe.x/contents/a", "");
         machine.write(&own, "");
-        let words = [
-            "--manifests".into(),
-            machine.path("icd.d"),
-            "--out".into(),
-            machine.path("icd"),
-        ];
-        let output = program(
-            ["packages".as_ref()]
-                .into_iter()
-                .chain(words.iter().map(|word| word.as_os_str())),
-        );
-        assert!(output.status.success(), "{}", printed(&output));
+        succeeds(packages(&machine));
         assert!(!machine.path("icd/.lavapipe.4194305").exists());
         assert!(machine.path("icd/.lavapipe.x").exists() && machine.path(&own).exists());
         assert!(machine.path("icd/lavapipe/metadata/metadata.json").exists());
@@ -153,25 +133,15 @@ fn a_driver_becomes_a_package() {
         machine.write("drivers/libx.so.1.2", library(64, 5000));
         std::os::unix::fs::symlink("libx.so.1.2", machine.path("drivers/libx.so")).unwrap();
         machine.write("drivers/x.json", manifest("/usr/lib/libx.so"));
-        let package = |library: &str, out: &str| {
-            let [library, manifest, out] = [library, "drivers/x.json", out].map(|path| machine.path(path));
-            program([
-                "package".as_ref(),
-                library.as_os_str(),
-                manifest.as_os_str(),
-                out.as_os_str(),
-            ])
-        };
-        let output = package("drivers/libx.so", "icd/soft");
-        assert!(output.status.success(), "{}", printed(&output));
+        let refused = |library: &str, out: &str| printed(&program(package(&machine, library, out)));
+        succeeds(package(&machine, "drivers/libx.so", "icd/soft"));
         let contents = fs::read(machine.path("icd/soft/contents/libx.so")).unwrap();
         assert_eq!(contents, library(64, 5000));
-        assert!(printed(&package("drivers/libx.so", "icd/soft")).contains("exists already"));
+        assert!(refused("drivers/libx.so", "icd/soft").contains("exists already"));
         // `--replace` replaces an existing package, but refuses to replace a folder that is not a package.
         let replace = |out: &str| {
-            let [library, manifest, out] = ["drivers/libx.so", "drivers/x.json", out].map(|path| machine.path(path));
-            let words = [library.as_os_str(), manifest.as_os_str(), out.as_os_str()];
-            program(["package".as_ref(), "--replace".as_ref()].into_iter().chain(words))
+            let words = package(&machine, "drivers/libx.so", out);
+            program(words.iter().map(PathBuf::as_path).chain([Path::new("--replace")]))
         };
         machine.write("drivers/libx.so.1.2", library(64, 6000));
         assert!(replace("icd/soft").status.success());
@@ -179,10 +149,9 @@ fn a_driver_becomes_a_package() {
         assert!(printed(&replace("drivers")).contains("not a package"));
         assert!(machine.path("drivers/libx.so").exists());
         // The command creates missing folders above the package.
-        let output = package("drivers/libx.so", "nothing/yet/soft");
-        assert!(output.status.success(), "{}", printed(&output));
-        assert!(printed(&package("drivers/none.so", "icd/b")).contains("none.so"));
-        assert!(printed(&package("drivers/x.json", "icd/b")).contains("ELF"));
+        succeeds(package(&machine, "drivers/libx.so", "nothing/yet/soft"));
+        assert!(refused("drivers/none.so", "icd/b").contains("none.so"));
+        assert!(refused("drivers/x.json", "icd/b").contains("ELF"));
         assert_eq!(fs::read_dir(machine.path("icd")).unwrap().count(), 1);
         machine.start();
         machine.expect(&["0-libx.so.json"]);
@@ -203,13 +172,7 @@ fn an_installed_driver_becomes_a_package() {
             return skip("there is no lavapipe to make a package of");
         };
         let out = machine.path("icd/soft");
-        let output = program([
-            "package".as_ref(),
-            "libvulkan_lvp.so".as_ref(),
-            found.as_os_str(),
-            out.as_os_str(),
-        ]);
-        assert!(output.status.success(), "{}", printed(&output));
+        succeeds(["package".as_ref(), Path::new("libvulkan_lvp.so"), &found, &out]);
         let text = fs::read(out.join("metadata/metadata.json")).unwrap();
         let metadata: Value = serde_json::from_slice(&text).unwrap();
         let needs = metadata["needs"].as_array().unwrap();
@@ -240,21 +203,14 @@ fn lsv_66_a_package_needs_no_space() {
     use std::os::unix::fs::MetadataExt;
     case(|machine| {
         let driver = machine.path("drivers/libx.so");
-        let inode = |path: &std::path::Path| fs::metadata(path).unwrap().ino();
+        let inode = |path: &Path| fs::metadata(path).unwrap().ino();
         machine.write("drivers/libx.so", library(64, 5000));
         machine.write("drivers/x.json", manifest("libx.so"));
         for (mode, is_same) in [(0o644, true), (0o664, false), (0o600, false)] {
             machine.set_mode("drivers/libx.so", mode);
-            let out = machine.path(&format!("icd/p{mode}"));
-            let manifest = machine.path("drivers/x.json");
-            let output = program([
-                "package".as_ref(),
-                driver.as_os_str(),
-                manifest.as_os_str(),
-                out.as_os_str(),
-            ]);
-            assert!(output.status.success(), "{}", printed(&output));
-            let packaged = out.join("contents/libx.so");
+            let out = format!("icd/p{mode}");
+            succeeds(package(&machine, "drivers/libx.so", &out));
+            let packaged = machine.path(&out).join("contents/libx.so");
             assert_eq!(inode(&packaged) == inode(&driver), is_same, "{mode:o}");
             assert_eq!(fs::metadata(&packaged).unwrap().mode() & 0o7777, 0o644);
         }

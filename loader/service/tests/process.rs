@@ -25,9 +25,7 @@ fn capabilities(machine: &Machine, process: u32) -> [u64; 5] {
 #[test]
 fn lsv_51_the_process_gives_up_what_it_does_not_need() {
     case(|mut machine| {
-        machine.package("soft");
-        machine.start();
-        machine.expect(&["0-libsoft.so.json"]);
+        machine.start_with_soft();
         let process = machine.process();
         let kept = capabilities(&machine, std::process::id())[1] & KEPT;
         for thread in fs::read_dir(format!("/proc/{process}/task")).unwrap() {
@@ -379,9 +377,7 @@ fn lsv_43_links_in_the_folder_of_the_state_are_not_followed() {
 #[test]
 fn lsv_57_a_service_that_is_started_anew_serves() {
     case(|mut machine| {
-        machine.package("soft");
-        machine.start();
-        machine.expect(&["0-libsoft.so.json"]);
+        machine.start_with_soft();
         let mut client = machine.client();
         let mut library = client.get("0-libsoft.so");
         machine.kill();
@@ -404,45 +400,6 @@ fn wrong_words_end_with_an_error() {
         let output = Command::new(PROGRAM).args(words).stdin(Stdio::null()).output().unwrap();
         assert!(!output.status.success() && !output.stderr.is_empty(), "{words:?}");
     }
-}
-
-/// LSV-25: the service listens to udev, and therefore notices changes that cause no inotify event.
-#[test]
-fn lsv_25_udev_is_listened_to() {
-    case(|mut machine| {
-        machine.udev = true;
-        machine.device("renderD128", "old");
-        machine.start();
-        let devices = |machine: &Machine| machine.client().ask(wire::Operation::Devices, "{}").payload.to_string();
-        eventually("the device is used", || devices(&machine).contains("\"old\""));
-        // The device changes its kernel driver, without a change in the folder of nodes.
-        let link = machine.path("sys/class/drm/renderD128/device/driver");
-        fs::remove_file(&link).unwrap();
-        std::os::unix::fs::symlink("new", &link).unwrap();
-        if let Err(error) = tell_as_udev(b"ACTION=change\0SUBSYSTEM=drm\0DEVNAME=dri/renderD128\0") {
-            return skip(&format!("a message of udev cannot be sent here: {error}"));
-        }
-        eventually("the driver is known", || devices(&machine).contains("\"new\""));
-    });
-}
-
-/// Sends a message in udev's format to all listeners.
-fn tell_as_udev(properties: &[u8]) -> std::io::Result<()> {
-    use rustix::net::netlink::{KOBJECT_UEVENT, SocketAddrNetlink};
-    let socket = rustix::net::socket_with(
-        AddressFamily::NETLINK,
-        SocketType::RAW,
-        SocketFlags::CLOEXEC,
-        Some(KOBJECT_UEVENT),
-    )?;
-    let mut message = b"libudev\0".to_vec();
-    message.extend(0xfeed_cafe_u32.to_be_bytes());
-    let numbers = [40, 40, properties.len() as u32, 0, 0, 0, 0];
-    message.extend(numbers.map(u32::to_ne_bytes).concat());
-    message.extend(properties);
-    let address = SocketAddrNetlink::new(0, 2);
-    rustix::net::sendto(&socket, &message, rustix::net::SendFlags::empty(), &address)?;
-    Ok(())
 }
 
 /// systemd accepts the installed units, and rates the exposure of the service as low.

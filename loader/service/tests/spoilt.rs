@@ -18,43 +18,12 @@ const ROWS: &[Row] = &[
     ),
     ("metadata is no JSON", |m| m.write(METADATA, "{"), "metadata.json"),
     (
-        "metadata has a key twice",
-        |m| m.write(METADATA, r#"{"version":1,"version":1}"#),
-        "duplicate field",
-    ),
-    (
-        "metadata of version 2",
-        |m| metadata(m, "2", "lib/driver.so", "m.json"),
-        "version",
-    ),
-    (
-        "version is a string",
-        |m| metadata(m, "\"1\"", "lib/driver.so", "m.json"),
-        "expected u64",
-    ),
-    ("empty path", |m| metadata(m, "1", "", "m.json"), "file_path"),
-    (
         "metadata is too large",
         |m| m.write(METADATA, " ".repeat(70_000)),
         "70000 bytes",
     ),
-    (
-        "metadata of invalid UTF-8",
-        |m| m.write(METADATA, b"{\"a\":\"\xff\"}"),
-        "metadata.json",
-    ),
     ("no manifest", |m| fs::remove_file(m.path(MANIFEST)).unwrap(), "m.json"),
     ("manifest is no JSON", |m| m.write(MANIFEST, "[]"), "m.json"),
-    (
-        "manifest without ICD",
-        |m| m.write(MANIFEST, r#"{"file_format_version":"1"}"#),
-        "ICD",
-    ),
-    (
-        "another API",
-        |m| m.write(MANIFEST, manifest("x.so").replace("1.3.0", "1.1.3.0")),
-        "api_version",
-    ),
     (
         "manifest is too large",
         |m| m.write(MANIFEST, " ".repeat(70_000)),
@@ -73,32 +42,7 @@ const ROWS: &[Row] = &[
         },
         "cut off",
     ),
-    ("empty name", |m| m.write(MANIFEST, manifest("lib/")), "library_path"),
-    (
-        "path is absolute",
-        |m| metadata(m, "1", "/lib/driver.so", "m.json"),
-        "rule of paths",
-    ),
-    (
-        "path leads up",
-        |m| metadata(m, "1", "lib/../../x", "m.json"),
-        "rule of paths",
-    ),
-    (
-        "path with an empty part",
-        |m| metadata(m, "1", "lib//driver.so", "m.json"),
-        "rule of paths",
-    ),
-    (
-        "path with a zero byte",
-        |m| metadata(m, "1", "lib\\u0000", "m.json"),
-        "rule of paths",
-    ),
-    (
-        "manifest's path leads up",
-        |m| metadata(m, "1", "lib/driver.so", "../m.json"),
-        "manifest_path",
-    ),
+    ("path leads up", |m| metadata(m, "lib/../../x"), "rule of paths"),
     (
         "library is a link",
         |m| {
@@ -123,11 +67,7 @@ const ROWS: &[Row] = &[
         },
         "symbolic link",
     ),
-    (
-        "library is a folder",
-        |m| metadata(m, "1", "lib", "m.json"),
-        "rule of paths",
-    ),
+    ("library is a folder", |m| metadata(m, "lib"), "rule of paths"),
     (
         "library is a pipe",
         |m| special(m, rustix::fs::FileType::Fifo, 0),
@@ -190,8 +130,8 @@ const METADATA: &str = "icd/a/metadata/metadata.json";
 const MANIFEST: &str = "icd/a/contents/m.json";
 const LIBRARY: &str = "icd/a/contents/lib/driver.so";
 
-fn metadata(machine: &Machine, version: &str, library: &str, manifest: &str) {
-    let text = format!(r#"{{"version":{version},"file_path":"{library}","manifest_path":"{manifest}"}}"#);
+fn metadata(machine: &Machine, library: &str) {
+    let text = format!(r#"{{"version":1,"file_path":"{library}","manifest_path":"m.json"}}"#);
     machine.write(METADATA, text);
 }
 

@@ -9,7 +9,7 @@ mod rules;
 mod tests;
 
 pub use devices::{Device, SETTLE, Seen, is_node};
-pub use packages::{COLLECT, Driver, Handed, Instance, Job, KEPT, Loaded, Outcome, State};
+pub use packages::{COLLECT, Driver, Handed, Instance, Job, KEPT, Loaded, Read, State};
 pub use rules::{Identity, Rule, Rules};
 
 use crate::package::Class;
@@ -88,14 +88,9 @@ impl<L> Drivers<L> {
         self.packages.touched(now);
     }
 
-    /// Records the progress of a package.
-    pub fn package_step(&mut self, package: &str, state: State<L>) {
-        self.packages.step(package, state);
-    }
-
-    /// Records the result of a job for a package.
-    pub fn package_finished(&mut self, now: Instant, package: &str, outcome: Outcome<L>) {
-        self.packages.finished(now, package, outcome);
+    /// Records the result of a job for a package; `None` if the package has not changed.
+    pub fn package_finished(&mut self, now: Instant, package: &str, read: Option<Read<L>>) {
+        self.packages.finished(now, package, read);
         self.advance(now);
     }
 
@@ -152,7 +147,7 @@ impl<L> Drivers<L> {
             match &instance.state {
                 State::Initialized(driver) => return Ok(Some((instance.number, driver.clone()))),
                 State::Failed(_) => {}
-                _ => return Err(StillRead),
+                State::Uninitialized => return Err(StillRead),
             }
         }
         Ok(None)

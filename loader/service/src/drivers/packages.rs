@@ -34,14 +34,8 @@ pub struct Handed<L> {
 /// The progress of an instance (LSV-44).
 #[derive(Debug)]
 pub enum State<L> {
-    /// The service has not read the package yet.
+    /// The service has not finished reading the package.
     Uninitialized,
-    /// The service reads `metadata.json`.
-    Reading,
-    /// The service reads the manifest.
-    OpeningManifest,
-    /// The service reads the library.
-    OpeningLibrary,
     /// The driver is ready for clients.
     Initialized(Rc<Driver<L>>),
     /// The package cannot be used.
@@ -53,16 +47,9 @@ impl<L> State<L> {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Uninitialized => "uninitialized",
-            Self::Reading => "reading from package",
-            Self::OpeningManifest => "opening manifest",
-            Self::OpeningLibrary => "opening VMO",
             Self::Initialized(_) => "initialized",
             Self::Failed(_) => "failed",
         }
-    }
-
-    fn is_loading(&self) -> bool {
-        !matches!(self, Self::Initialized(_) | Self::Failed(_))
     }
 }
 
@@ -86,25 +73,17 @@ impl<L> Instance<L> {
     }
 }
 
-/// A job for the worker threads, which read files.
+/// A job for the thread that reads packages.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Job {
-    /// The package of this name must be read.
-    Load(String),
-    /// The package of this name must be read again if it has changed.
-    Recheck(String),
+pub struct Job {
+    /// Name of the package.
+    pub package: String,
+    /// `true` if the package is only read if it has changed since it was last read.
+    pub is_recheck: bool,
 }
 
-/// The result of a job.
-#[derive(Debug)]
-pub enum Outcome<L> {
-    /// The package was read. The texts of the package do not contain an instance number yet.
-    Loaded(Box<Loaded<L>>),
-    /// The folder is not a valid package.
-    Failed(Fault),
-    /// The package has not changed.
-    Unchanged,
-}
+/// The result of reading a package: its content, or the reason why the folder is not a valid package.
+pub type Read<L> = Result<Box<Loaded<L>>, Fault>;
 
 /// A package that was read but has no instance number yet.
 #[derive(Debug)]
@@ -182,7 +161,10 @@ impl<L> Packages<L> {
             let state = if is_full {
                 State::Failed(Fault::TooMany(wire::MOST_PACKAGES))
             } else {
-                self.jobs.push(Job::Load(package.to_owned()));
+                self.jobs.push(Job {
+                    package: package.to_owned(),
+                    is_recheck: false,
+                });
                 State::Uninitialized
             };
             let number = take_number(&mut self.next_number);
@@ -243,7 +225,10 @@ impl<L> Packages<L> {
         for (package, entry) in &mut self.entries {
             if !entry.is_busy {
                 entry.is_busy = true;
-                self.jobs.push(Job::Recheck(package.clone()));
+                self.jobs.push(Job {
+                    package: package.clone(),
+                    is_recheck: true,
+                });
             }
         }
     }
@@ -253,17 +238,8 @@ impl<L> Packages<L> {
         std::mem::take(&mut self.jobs)
     }
 
-    /// Records the progress of a package that the service reads for the first time.
-    pub(super) fn step(&mut self, package: &str, state: State<L>) {
-        if let Some(entry) = self.entries.get_mut(package)
-            && entry.instance.state.is_loading()
-        {
-            entry.instance.state = state;
-        }
-    }
-
     /// Records the result of a job. If the package already had an instance, a new instance with a new number replaces it (LSV-31).
-    pub(super) fn finished(&mut self, now: Instant, package: &str, outcome: Outcome<L>) {
+    pub(super) fn finished(&mut self, now: Instant, package: &str, read: Option<Read<L>>) {
         let Some(entry) = self.entries.get_mut(package) else {
             return;
         };
@@ -271,19 +247,14 @@ impl<L> Packages<L> {
         if std::mem::take(&mut entry.is_stale) {
             self.recheck_at.get_or_insert(now + COLLECT);
         }
-        let is_first = entry.instance.state.is_loading();
-        if matches!(outcome, Outcome::Unchanged) {
-            return;
-        }
-        let number = if is_first {
-            entry.instance.number
-        } else {
-            take_number(&mut self.next_number)
+        let Some(read) = read else { return };
+        let number = match entry.instance.state {
+            State::Uninitialized => entry.instance.number,
+            _ => take_number(&mut self.next_number),
         };
-        let state = match outcome {
-            Outcome::Loaded(loaded) => State::Initialized(Rc::new(loaded.numbered(number))),
-            Outcome::Failed(fault) => State::Failed(fault),
-            Outcome::Unchanged => return,
+        let state = match read {
+            Ok(loaded) => State::Initialized(Rc::new(loaded.numbered(number))),
+            Err(fault) => State::Failed(fault),
         };
         entry.instance = Instance { number, state };
     }

@@ -28,10 +28,10 @@ fn rules() -> Rules {
     }
 }
 
-fn loaded(library: &'static str) -> Outcome<&'static str> {
+fn loaded(library: &'static str) -> Option<Read<&'static str>> {
     let text =
         format!(r#"{{"file_format_version":"1","ICD":{{"library_path":"lib{library}.so","api_version":"1.0.0"}}}}"#);
-    Outcome::Loaded(Box::new(Loaded {
+    Some(Ok(Box::new(Loaded {
         manifest: Manifest::read(text.as_bytes(), "m").unwrap(),
         class: if library == "narrow" {
             Class::Bits32
@@ -49,7 +49,7 @@ fn loaded(library: &'static str) -> Outcome<&'static str> {
                 library,
             })
             .into(),
-    }))
+    })))
 }
 
 impl Scene {
@@ -86,11 +86,8 @@ impl Scene {
 
     fn jobs(&mut self) -> Vec<String> {
         let jobs = self.drivers.take_jobs().into_iter();
-        jobs.map(|job| match job {
-            Job::Load(package) => format!("load {package}"),
-            Job::Recheck(package) => format!("recheck {package}"),
-        })
-        .collect()
+        jobs.map(|job| format!("{} {}", if job.is_recheck { "recheck" } else { "load" }, job.package))
+            .collect()
     }
 
     fn load(&mut self, package: &'static str) {
@@ -98,11 +95,11 @@ impl Scene {
     }
 
     fn fail(&mut self, package: &str) {
-        self.finish(package, Outcome::Failed(Fault::Absent));
+        self.finish(package, Some(Err(Fault::Absent)));
     }
 
-    fn finish(&mut self, package: &str, outcome: Outcome<&'static str>) {
-        self.drivers.package_finished(self.now, package, outcome);
+    fn finish(&mut self, package: &str, read: Option<Read<&'static str>>) {
+        self.drivers.package_finished(self.now, package, read);
     }
 
     fn published(&self) -> Vec<&str> {
@@ -264,7 +261,7 @@ fn lsv_31_a_package_that_changes_is_a_new_instance() {
     assert_eq!(scene.jobs(), ["recheck a"]);
     // The service publishes the old manifest until it has read the changed package.
     assert_eq!(scene.published(), ["0-liba.so"]);
-    scene.finish("a", Outcome::Unchanged);
+    scene.finish("a", None);
     assert_eq!((scene.published(), scene.is_pending()), (vec!["0-liba.so"], false));
 
     scene.drivers.packages_touched(scene.now);

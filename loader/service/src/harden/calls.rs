@@ -137,7 +137,6 @@ pub(super) fn program() -> Result<BpfProgram, BackendError> {
 /// `clone3`.
 ///
 /// # Errors
-///
 /// Returns an error if the rule is invalid for this processor.
 pub(super) fn no_clone3() -> Result<BpfProgram, BackendError> {
     let processor = TargetArch::try_from(std::env::consts::ARCH)?;

@@ -1,7 +1,6 @@
 //! The reasons why a package is invalid.
 
 use std::fmt;
-use std::io;
 
 /// A fault of a package. The text of the fault is for administrators, and names the file and the broken rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,11 +11,11 @@ pub enum Fault {
     Absent,
     /// There are too many packages (LSV-50). The field is the limit.
     TooMany(usize),
-    /// A file or folder cannot be opened or read.
+    /// A file or folder cannot be opened or read, or the file is not JSON that the service accepts (LSV-51).
     Io {
         /// Path of the file, relative to the package.
         file: String,
-        /// The system's message.
+        /// The message of the system, or that of the parser with the position in the text.
         error: String,
     },
     /// A path breaks a rule for paths of a package (LSV-49).
@@ -26,7 +25,7 @@ pub enum Fault {
         /// Path that breaks the rule.
         path: String,
         /// The rule that the path breaks.
-        rule: PathRule,
+        rule: &'static str,
     },
     /// The path contains a symbolic link (LSV-49).
     Link(String),
@@ -66,13 +65,6 @@ pub enum Fault {
     NoExecutableMemory,
     /// The file changed while the service read it, so the bytes are unreliable.
     Changed(String),
-    /// The file is not JSON that the service accepts (LSV-51).
-    Json {
-        /// Path of the file, relative to the package.
-        file: String,
-        /// The parser's message, with the position in the text.
-        error: String,
-    },
     /// A member is missing or has the wrong type (LSV-15, LSV-16).
     Member {
         /// Path of the file, relative to the package.
@@ -95,37 +87,13 @@ pub enum Fault {
     },
 }
 
-/// A rule for the paths in a package (LSV-49).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PathRule {
-    /// The path must not begin with a slash.
-    Absolute,
-    /// The path must not contain `..`.
-    Parent,
-    /// The path must not have an empty component.
-    Empty,
-    /// The path must not contain a NUL.
-    Nul,
-}
-
 impl Fault {
     /// Creates the fault for a file or folder that cannot be opened or read.
-    pub fn io(file: impl Into<String>, error: impl Into<io::Error>) -> Self {
+    pub fn io(file: impl Into<String>, error: impl fmt::Display) -> Self {
         Self::Io {
             file: file.into(),
-            error: error.into().to_string(),
+            error: error.to_string(),
         }
-    }
-}
-
-impl fmt::Display for PathRule {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Absolute => "it is absolute, and must be relative to contents",
-            Self::Parent => "it leads upwards (..), and must stay below contents",
-            Self::Empty => "it has an empty component",
-            Self::Nul => "it has a zero byte",
-        })
     }
 }
 
@@ -157,7 +125,6 @@ impl fmt::Display for Fault {
                 "the system forbids memory files that can be executed (vm.memfd_noexec), and others than root could change the library",
             ),
             Self::Changed(file) => write!(formatter, "{file} changed while it was read"),
-            Self::Json { file, error } => write!(formatter, "{file}: {error}"),
             Self::Member { file, key, wanted } => write!(formatter, "{file}: {key} must be {wanted}"),
             Self::Variant(version) => write!(formatter, "the manifest's api_version {version} is not one of Vulkan"),
             Self::Key(path) => write!(

@@ -110,7 +110,6 @@ impl Folder {
     /// Opens a folder that the administrator named, by a path that may contain links.
     ///
     /// # Errors
-    ///
     /// The folder cannot be opened, or users other than the owner may change it.
     pub fn named(path: &Path, owner: Owner, shown: &str) -> Result<Self, Fault> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -162,7 +161,6 @@ impl Folder {
     /// Opens the package called `name` in this folder, which contains packages. Names in messages are relative to the package.
     ///
     /// # Errors
-    ///
     /// Returns the errors of [`Folder::folder`], or [`Fault::Absent`] if the package does not exist.
     pub fn package(&self, name: &str) -> Result<Self, Fault> {
         let found = self.folder(name);

@@ -6,7 +6,7 @@ mod library;
 mod text;
 
 pub use elf::Class;
-pub use fault::{Fault, PathRule};
+pub use fault::Fault;
 pub use folder::{File, Folder, Owner, Stamp};
 pub use library::library_header;
 pub use text::{Described, InnerPath, Manifest, Metadata, Need, Published, is_name};

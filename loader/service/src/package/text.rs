@@ -1,6 +1,6 @@
 //! The two texts of a package: `metadata.json` (LSV-15), and the manifest, which the service rewrites for clients (LSV-16, LSV-17).
 
-use super::fault::{Fault, PathRule};
+use super::fault::Fault;
 use crate::json;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -29,13 +29,13 @@ impl InnerPath {
     /// Returns the rule that the path breaks.
     pub fn new(key: &'static str, path: &str) -> Result<Self, Fault> {
         let broken = if path.contains('\0') {
-            Some(PathRule::Nul)
+            Some("it has a zero byte")
         } else if path.starts_with('/') {
-            Some(PathRule::Absolute)
+            Some("it is absolute, and must be relative to contents")
         } else {
             path.split('/').find_map(|component| match component {
-                "" | "." => Some(PathRule::Empty),
-                ".." => Some(PathRule::Parent),
+                "" | "." => Some("it has an empty component"),
+                ".." => Some("it leads upwards (..), and must stay below contents"),
                 _ => None,
             })
         };
@@ -263,10 +263,7 @@ fn cut(text: &str, most: usize) -> &str {
 }
 
 fn object<T: DeserializeOwned>(text: &[u8], file: &str) -> Result<T, Fault> {
-    json::object(text).map_err(|error| Fault::Json {
-        file: file.to_owned(),
-        error: error.to_string(),
-    })
+    json::object(text).map_err(|error| Fault::io(file, error))
 }
 
 fn member(file: &str, key: &'static str, wanted: &'static str) -> Fault {
@@ -314,20 +311,16 @@ mod tests {
             assert!(InnerPath::new("file_path", path).is_ok(), "{path}");
         }
         for (path, rule) in [
-            ("/lib/a.so", PathRule::Absolute),
-            ("..", PathRule::Parent),
-            ("a/../b", PathRule::Parent),
-            ("a//b", PathRule::Empty),
-            ("a/", PathRule::Empty),
-            ("./a", PathRule::Empty),
-            ("a\0b", PathRule::Nul),
+            ("/lib/a.so", "absolute"),
+            ("..", "upwards"),
+            ("a/../b", "upwards"),
+            ("a//b", "empty component"),
+            ("a/", "empty component"),
+            ("./a", "empty component"),
+            ("a\0b", "zero byte"),
         ] {
-            let fault = InnerPath::new("file_path", path).unwrap_err();
-            assert!(
-                matches!(&fault, Fault::Path { rule: found, .. } if *found == rule),
-                "{path}"
-            );
-            assert!(fault.to_string().contains("rule of paths"), "{fault}");
+            let fault = InnerPath::new("file_path", path).unwrap_err().to_string();
+            assert!(fault.contains("rule of paths") && fault.contains(rule), "{fault}");
         }
     }
 

@@ -21,7 +21,6 @@ impl FolderWatch {
     /// open devices for writing without changing them.
     ///
     /// # Errors
-    ///
     /// Returns the error that the system reported.
     pub fn new(has_packages: bool) -> io::Result<Self> {
         let mut events = WatchFlags::CREATE

@@ -3,8 +3,6 @@
 
 mod devices;
 mod folders;
-mod udev;
 
 pub use devices::scan;
 pub use folders::FolderWatch;
-pub use udev::Udev;
