@@ -82,7 +82,8 @@ fn invalid_json(dropped: &mut Dropped, path: &str) {
         dropped.advice = format!("Reinstall {owner}; if this happens again, check the disk.");
     } else if let Some(error) = syntax_error(path) {
         let correct = to_correct(path, &error);
-        dropped.findings.insert(0, error.to_string());
+        let comma = comma(path, &error).map(|(line, column)| format!("trailing comma at line {line} column {column}"));
+        dropped.findings.insert(0, comma.unwrap_or_else(|| error.to_string()));
         dropped.advice = if dropped.subject == "settings file" {
             format!("{correct}, or delete it: rm {}", word(path))
         } else {
@@ -130,8 +131,25 @@ fn syntax_error(path: &str) -> Option<serde_json::Error> {
     serde_json::from_slice::<serde_json::Value>(&bytes).err()
 }
 
+/// Returns the line and the column of a comma after the last element, which the error reports at the bracket after it. Returns `None` for other
+/// errors.
+fn comma(path: &str, error: &serde_json::Error) -> Option<(usize, usize)> {
+    let text = fs::read_to_string(path).ok()?;
+    let mut lines: Vec<&str> = text.lines().take(error.line()).collect();
+    let last = lines.pop()?;
+    let before = last.get(..error.column().saturating_sub(1)).unwrap_or(last);
+    let is_bracket = last[before.len()..].starts_with(['}', ']']);
+    lines.push(before);
+    let (line, text) = lines.iter().enumerate().rfind(|(_, text)| !text.trim().is_empty())?;
+    let text = text.trim_end().strip_suffix(',').filter(|_| is_bracket)?;
+    Some((line + 1, text.chars().count() + 1))
+}
+
 /// Returns the remedy for a syntax error in a manifest.
 fn to_correct(path: &str, error: &serde_json::Error) -> String {
+    if let Some((line, column)) = comma(path, error) {
+        return format!("Remove the comma at line {line}, column {column} of the file");
+    }
     let text = fs::read_to_string(path).unwrap_or_default();
     let line = text.lines().nth(error.line().saturating_sub(1)).unwrap_or_default();
     let is_comment = ["//", "/*", "#"].iter().any(|sign| line.trim_start().starts_with(sign));
@@ -197,6 +215,25 @@ fn is_wide(path: &str) -> bool {
 mod tests {
     use super::*;
     use crate::report::codes;
+
+    #[test]
+    fn a_comma_after_the_last_element_is_named_where_it_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.json");
+        for (text, advice) in [
+            (
+                "{\n  \"a\": {\n    \"b\": 1,\n  }\n}\n",
+                "Remove the comma at line 3, column 11 of the file",
+            ),
+            ("{\"a\": [1,]}", "Remove the comma at line 1, column 9 of the file"),
+            ("{\"a\": 1 \"b\"}", "Correct the file at line 1, column 9"),
+        ] {
+            fs::write(&path, text).expect("a file");
+            let path = path.to_str().expect("plain");
+            let error = syntax_error(path).expect("an error");
+            assert_eq!(to_correct(path, &error), advice, "{error}");
+        }
+    }
 
     #[test]
     fn a_closed_folder_belongs_to_a_home_folder_other_than_the_root_folder() {

@@ -49,7 +49,7 @@ pub(super) const ROWS: &[Row] = &[
         "file.invalid-json",
     )
     .about("bad.json")
-    .remedy("Correct the file", reinstall),
+    .remedy("Remove the comma at line 1, column 11 of the file", reinstall),
     Row::new(
         "a manifest has bytes that are no text",
         |machine| drop(machine.file(FILE, b"\xFF\xFE{")),
