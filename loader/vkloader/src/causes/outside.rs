@@ -32,7 +32,7 @@ pub(super) fn complete(report: &mut Report) {
         }
         let names = [Some(dropped.name.clone()), dropped.file.clone()];
         let place = names.into_iter().flatten().find_map(|name| Place::of(&name, &mounts));
-        if let Some(place) = place.filter(|place| place.is_read_only || is_inside && place.mount != Path::new("/")) {
+        if let Some(place) = place.filter(|place| place.is_read_only || is_inside && !place.is_of_container) {
             place.adapt(dropped, is_inside);
         }
     }
@@ -44,19 +44,33 @@ struct Place {
     path: PathBuf,
     mount: PathBuf,
     is_read_only: bool,
+    /// `true` for a mount that belongs to the container itself: its root, and file systems that only the container writes.
+    is_of_container: bool,
 }
+
+/// File systems that a container writes and that hold no files of the host. Changes to an overlay stay in the container.
+const OWN: [&str; 4] = ["overlay", "fuse.fuse-overlayfs", "tmpfs", "ramfs"];
 
 impl Place {
     /// Returns the mount of the file `name`, according to the text of `/proc/self/mountinfo`. Returns `None` for a name without a path, and for a
     /// file that does not exist.
     fn of(name: &str, mounts: &str) -> Option<Self> {
         let path = fs::canonicalize(Some(name).filter(|name| name.starts_with('/'))?).ok()?;
-        let places = mounts.lines().filter_map(|line| line.split(' ').nth(4)).map(unescaped);
-        let holding = places.filter(|place| path.starts_with(place));
-        let mount = holding.max_by_key(|place| place.components().count())?;
+        let places = mounts.lines().filter_map(|line| {
+            let (fields, rest) = line.split_once(" - ")?;
+            let mut fields = fields.split(' ').skip(3);
+            let is_whole = fields.next() == Some("/");
+            let place = unescaped(fields.next()?);
+            // A part of a file system of the host has another root than that file system.
+            let is_own = is_whole && OWN.contains(&rest.split(' ').next()?);
+            Some((place, is_own))
+        });
+        let holding = places.filter(|(place, _)| path.starts_with(place));
+        let (mount, is_own) = holding.max_by_key(|(place, _)| place.components().count())?;
         let flags = rustix::fs::statvfs(&path).ok()?.f_flag;
         Some(Self {
             path,
+            is_of_container: mount == Path::new("/") || is_own,
             mount,
             is_read_only: flags.contains(StatVfsMountFlags::RDONLY),
         })
@@ -118,6 +132,12 @@ mod tests {
         let mut place = Place::of(&name, &mounts).expect("a mount");
         assert_eq!((&place.path, &place.mount), (&manifest, &root));
         assert_eq!(Place::of("libdriver.so", &mounts), None);
+        assert!(!place.is_of_container);
+        // A container with an overlay for a folder below its root changes only its own files there.
+        let overlay = mounts.replace("ext4 b", "overlay overlay");
+        assert!(Place::of(&name, &overlay).is_some_and(|place| place.is_of_container));
+        let part = overlay.replace("0:2 /", "0:2 /part");
+        assert!(Place::of(&name, &part).is_some_and(|place| !place.is_of_container));
         place.is_read_only = true;
         let mut dropped = codes::LOADER_REFUSES_MANIFEST.about(&name);
         dropped.advice = format!("Remove the file: rm {name}.");
