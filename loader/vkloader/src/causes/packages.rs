@@ -2,7 +2,7 @@
 
 mod manager;
 
-use super::elf::Identity;
+use super::elf::{self, Identity};
 use std::fs;
 use std::path::Path;
 
@@ -80,6 +80,14 @@ fn packages(library: &str) -> Option<[String; 3]> {
 pub(super) fn install(libraries: &[&str], own: Identity) -> String {
     let mut advice = format!("{INSTALL} {}", libraries.join(", "));
     let manager = manager::Manager::of(Path::new("/"));
+    let unknown = manager.map_or_else(Vec::new, |manager| manager.unknown(libraries, Path::new("/")));
+    if !unknown.is_empty() {
+        return format!(
+            "{}, because this system has no package {}.",
+            elf::FOR_ANOTHER_SYSTEM,
+            unknown.join(", ")
+        );
+    }
     let of_nvidia = libraries.iter().find(|library| is_nvidias(library));
     let others: Vec<&str> = libraries
         .iter()

@@ -1,8 +1,10 @@
 //! Package managers, and their commands that install libraries.
 
-use super::packages;
+use super::{LLVM, packages};
 use crate::causes::elf::{self, Identity};
 use crate::installed;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 /// A package manager.
@@ -14,6 +16,9 @@ pub(super) enum Manager {
     Apk,
     Pacman,
 }
+
+/// Folder with the lists of the packages that a system of Debian can install, relative to the root folder.
+const LISTS: &str = "var/lib/apt/lists";
 
 /// Programs of package managers, relative to the root folder.
 const PROGRAMS: [(&str, Manager); 5] = [
@@ -31,6 +36,35 @@ impl Manager {
         known
             .find(|(program, _)| root.join(program).is_file())
             .map(|(_, manager)| *manager)
+    }
+
+    /// Returns the packages of libraries in `libraries` that the lists of the system, whose root folder is `root`, do not contain; empty if the
+    /// lists are unknown. Only names with a version differ between the releases of a system.
+    pub(super) fn unknown(self, libraries: &[&str], root: &Path) -> Vec<String> {
+        let names = libraries.iter().filter(|library| library.starts_with(LLVM));
+        let mut names: Vec<String> = names
+            .filter_map(|library| Some(packages(library)?[0].clone()))
+            .collect();
+        let entries = || fs::read_dir(root.join(LISTS)).into_iter().flatten().flatten();
+        let files: Vec<PathBuf> = entries()
+            .map(|entry| entry.path())
+            .filter(|path| path.to_string_lossy().ends_with("_Packages"))
+            .collect();
+        if self != Self::Apt || files.is_empty() {
+            return Vec::new();
+        }
+        for file in files.iter().filter_map(|file| File::open(file).ok()) {
+            let lines = BufReader::new(file).split(b'\n').map_while(Result::ok);
+            for line in lines {
+                if names.is_empty() {
+                    return names;
+                }
+                if let Some(found) = line.strip_prefix(b"Package: ") {
+                    names.retain(|name| name.as_bytes() != found);
+                }
+            }
+        }
+        names
     }
 
     /// Returns the command that installs the packages with the libraries in `libraries`, for programs with the identity `own`. Returns `None`
@@ -132,6 +166,22 @@ mod tests {
         let command = Manager::Apt.install(&["libodd.so.1"], own).expect("a command");
         assert!(command.contains("apt-file search libodd.so.1"), "{command}");
         assert_eq!(Manager::Apt.install(&["libodd.so"], own), None);
+    }
+
+    #[test]
+    fn a_package_that_the_lists_of_the_system_lack_is_named() {
+        let root = tempfile::tempdir().expect("a folder");
+        let libraries = ["libLLVM-15.so.1", "libLLVM.so.19.1", "libxcb.so.1"];
+        assert!(Manager::Apt.unknown(&libraries, root.path()).is_empty());
+        let lists = root.path().join(LISTS);
+        fs::create_dir_all(&lists).expect("folders");
+        fs::write(
+            lists.join("x_main_binary-amd64_Packages"),
+            "Package: libllvm19\nVersion: 1\n\nPackage: zlib1g\n",
+        )
+        .expect("a file");
+        assert_eq!(Manager::Apt.unknown(&libraries, root.path()), ["libllvm15"]);
+        assert!(Manager::Dnf.unknown(&libraries, root.path()).is_empty());
     }
 
     #[test]
