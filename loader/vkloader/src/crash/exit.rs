@@ -4,16 +4,21 @@ use super::capture::{self, Snapshot, described};
 use super::maps::{History, Maps};
 use super::memory::Memory;
 use super::registers::Registers;
+use super::runtime::Runtime;
 use super::unwind::Walk;
-use super::{Crash, code, sanitizer};
+use super::{Crash, Frame, code, sanitizer};
 use rustix::process::Pid;
+use std::path::Path;
 
 /// Describes the error because of which a thread ends its process with a status that means failure. `signals` has the last signals of the
 /// thread. Returns `None` if no fault and no sanitizer led to the end.
 pub(super) fn crash(thread: Pid, signals: &[Snapshot], registers: &Registers, history: &History) -> Option<Crash> {
     let faults = || signals.iter().filter(|signal| signal.is_fault());
     let maps = Maps::of(thread).ok()?;
-    if faults().next().is_none() && !maps.files().any(|file| sanitizer(file).is_some()) {
+    let program = std::fs::read_link(format!("/proc/{}/exe", thread.as_raw_nonzero())).unwrap_or_default();
+    let is_shared = maps.files().any(|file| sanitizer(file).is_some());
+    let linked = Runtime::of(&program).filter(|_| !is_shared);
+    if faults().next().is_none() && !is_shared && linked.is_none() {
         return None;
     }
     let memory = Memory::of(thread).ok()?;
@@ -25,11 +30,22 @@ pub(super) fn crash(thread: Pid, signals: &[Snapshot], registers: &Registers, hi
     let files = places[..places.len().min(MOST_INNER)].iter();
     let mut files = files.filter_map(|place| maps.find(place.at)?.path.as_deref());
     let by = files.find_map(sanitizer);
+    let process = capture::group(&capture::status(thread), thread);
+    let mut found = described((thread, process), &places[begin..], &walk, history);
+    let inner = described(
+        (thread, process),
+        &places[..places.len().min(MOST_OUTSIDE)],
+        &walk,
+        history,
+    );
+    let by = by.or_else(|| {
+        let runtime = linked.as_ref().filter(|linked| linked.is_in(&inner.frames, &program))?;
+        without_runtime(&mut found.frames, runtime, &program);
+        Some(runtime.name)
+    });
     if fault.is_none() && by.is_none() {
         return None;
     }
-    let process = capture::group(&capture::status(thread), thread);
-    let found = described((thread, process), &places[begin..], &walk, history);
     Some(Crash {
         signal: fault.map_or(0, |fault| fault.signal),
         address: fault.and_then(Snapshot::address),
@@ -41,5 +57,17 @@ pub(super) fn crash(thread: Pid, signals: &[Snapshot], registers: &Registers, hi
     })
 }
 
+/// Removes the innermost functions up to those of the runtime in a program, because they only report an error of their caller.
+fn without_runtime(frames: &mut Vec<Frame>, runtime: &Runtime, program: &Path) {
+    let is_in = |frame: &Frame| runtime.is_in(std::slice::from_ref(frame), program);
+    let first = frames.iter().take(MOST_OUTSIDE).position(is_in);
+    if let Some(first) = first {
+        let count = frames[first..].iter().take_while(|frame| is_in(frame)).count();
+        frames.drain(..first + count);
+    }
+}
+
+/// Number of functions of the C library that a runtime calls to end the process, and one more.
+const MOST_OUTSIDE: usize = 4;
 /// Number of innermost functions of which one belongs to the sanitizer that ends a process.
 const MOST_INNER: usize = 8;

@@ -30,6 +30,8 @@ mod ptrace;
 #[cfg(target_os = "linux")]
 mod registers;
 #[cfg(target_os = "linux")]
+mod runtime;
+#[cfg(target_os = "linux")]
 mod start;
 #[cfg(target_os = "linux")]
 mod supervisor;

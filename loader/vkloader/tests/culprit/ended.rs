@@ -131,6 +131,23 @@ fn an_error_that_a_sanitizer_found_is_told_with_its_culprit() {
         "{:#}",
         explained.report
     );
+    // The runtime may be a part of the program.
+    if let Some(program) = build("linked", "program", &["-static-libasan"]) {
+        let program = program.to_str().expect("plain");
+        let explained = explain(
+            "program created copy",
+            program,
+            &wrong.path("libraries/libdriver.so"),
+            "",
+        );
+        let crash = &explained.report["crash"];
+        assert_eq!(
+            (&crash["culprit"], &crash["sanitizer"]),
+            (&"program".into(), &"AddressSanitizer".into()),
+            "{:#}",
+            explained.report
+        );
+    }
     let explained = explain("driver create copy", checked, &driver, "");
     let crash = &explained.report["crash"];
     assert_eq!(
