@@ -7,7 +7,7 @@ use crate::library_folder::LibraryFolder;
 use crate::other::{self, Other};
 use crate::probe::Seen;
 use crate::report::{self, Received, Report, Retried, Switch, Verdict};
-use crate::{causes, crash, remedy, show, untraced};
+use crate::{causes, crash, remedy, show, superuser, untraced};
 use clap::Args;
 use std::ffi::OsString;
 use std::io;
@@ -99,6 +99,7 @@ impl Explain {
         if self.retry {
             self.run_without_culprit(&mut report, folder.as_ref())?;
         }
+        superuser::complete(&mut report);
         self.show(&report)
     }
 

@@ -6,6 +6,7 @@
 //! The crate has a library so that `loader/pages` can write manual pages and completions from its command line.
 
 mod beside;
+mod c_library;
 mod carried;
 #[cfg(target_os = "linux")]
 mod catalogue;
@@ -42,6 +43,7 @@ mod show;
 mod signals;
 #[cfg(target_os = "linux")]
 mod single;
+mod superuser;
 mod suspects;
 mod untraced;
 mod variables;

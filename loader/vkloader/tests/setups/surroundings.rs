@@ -116,7 +116,7 @@ fn a_folder_of_manifests_that_this_user_may_not_read_is_named() {
     }
     let explained = machine.explain();
     assert_eq!((explained.code, explained.first()), (1, "search.folder-closed"));
-    let wanted = format!("Let this user read the folder: chmod o+rx {}", folder.display());
+    let wanted = format!("Let this user read the folder: sudo chmod o+rx {}", folder.display());
     assert_eq!(explained.advice(), wanted);
     allow(&folder, 0o755);
     // The mock driver may not write its journal as this user, so the driver has no device. The loader still finds the driver.
@@ -130,7 +130,7 @@ fn a_folder_of_manifests_that_this_user_may_not_read_is_named() {
     let explained = machine.explain();
     assert_eq!((explained.code, explained.first()), (1, "search.folder-closed"));
     let wanted = format!(
-        "Let this user search the folder: chmod o+x {}",
+        "Let this user search the folder: sudo chmod o+x {}",
         machine.path("data").display()
     );
     assert_eq!(explained.advice(), wanted);
@@ -164,7 +164,7 @@ fn a_closed_manifest_comes_before_files_in_the_closed_home_of_another_user() {
     }
     let explained = machine.explain();
     assert_eq!((explained.code, explained.first()), (1, "file.not-opened"));
-    let wanted = format!("Give the user read permission: chmod o+r {}", manifest.display());
+    let wanted = format!("Give the user read permission: sudo chmod o+r {}", manifest.display());
     assert_eq!(explained.advice(), wanted);
     let dropped = explained.report["dropped"].as_array().expect("a list");
     let settings = dropped.iter().find(|one| one["subject"] == "settings file");
