@@ -137,11 +137,9 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Option
             // The driver of the card's maker has no known name.
             return None;
         }
+        let words = format!("no Vulkan driver is known here for the kernel driver {kernel_driver}");
         return Some(Dropped {
-            findings: [format!(
-                "no Vulkan driver is known here for the kernel driver {kernel_driver}"
-            )]
-            .into(),
+            findings: [words].into(),
             advice: UNKNOWN.into(),
             rank: codes::HARDWARE_WITHOUT_VULKAN.rank(),
             ..codes::HARDWARE_NO_DRIVER.about(card.to_string())

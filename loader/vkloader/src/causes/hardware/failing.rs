@@ -262,6 +262,12 @@ pub(super) fn is_broken_for<'a>(one: &Dropped, cards: impl Iterator<Item = &'a C
     library.is_some_and(|library| drivers.any(|driver| is_meant_for(library, driver)))
 }
 
+/// Returns `true` for a driver whose maker made none of the machine's cards.
+pub(in crate::causes) fn is_for_no_card(one: &Dropped, cards: &[Card]) -> bool {
+    let vendor = library(one).and_then(vendor).filter(|_| !cards.is_empty());
+    vendor.is_some_and(|vendor| cards.iter().all(|card| ![vendor, 0].contains(&card.vendor)))
+}
+
 /// Explains a driver that refuses a card and names a variable with which it accepts the card. The driver is a cause only if no hardware
 /// device is usable.
 pub(super) fn experimental(report: &mut Report) {

@@ -1,33 +1,39 @@
 //! Finds cards without a kernel driver.
 
-use super::boot;
 use super::machine::Machine;
+use super::{boot, dkms};
 use crate::report::{Card, Dropped, Report, codes};
 
 /// Kernel drivers for the cards of a PCI vendor, with the remedy for a card without a kernel driver.
 struct Row {
     vendor: u32,
     modules: &'static [&'static str],
-    remedy: &'static str,
+    /// Remedy that loads the module.
+    load: &'static str,
+    /// Remedy for a module that is loaded but does not use the card, in lower case.
+    refused: &'static str,
 }
 
 const ROWS: [Row; 3] = [
     Row {
         vendor: 0x1002,
         modules: &["amdgpu"],
-        remedy: "Load the kernel module of the card: modprobe amdgpu. If that does not help, look in dmesg: the firmware may be missing \
-                 (firmware-amd-graphics in Debian, linux-firmware elsewhere), or the kernel may be older than the card.",
+        load: "Load the kernel module of the card: modprobe amdgpu.",
+        refused: "look in dmesg: the firmware may be missing (firmware-amd-graphics in Debian, linux-firmware elsewhere), or the kernel may be older \
+                  than the card.",
     },
     Row {
         vendor: 0x8086,
         modules: &["i915", "xe"],
-        remedy: "Load the kernel module of the card: modprobe i915, or modprobe xe. If that does not help, look in dmesg: the firmware may be \
-                 missing (linux-firmware), or the kernel may be older than the card: update the kernel, or start it with i915.force_probe=DEVICE.",
+        load: "Load the kernel module of the card: modprobe i915, or modprobe xe.",
+        refused: "look in dmesg: the firmware may be missing (linux-firmware), or the kernel may be older than the card: update the kernel, or start it \
+                  with i915.force_probe=DEVICE.",
     },
     Row {
         vendor: super::NVIDIA,
         modules: &["nouveau", "nvidia"],
-        remedy: INSTALL_NVIDIAS,
+        load: INSTALL_NVIDIAS,
+        refused: "",
     },
 ];
 
@@ -122,14 +128,17 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Droppe
         return found;
     }
     if let Some(version) = machine.nvidia_module().filter(|_| is_nvidias) {
-        found.findings = [format!(
-            "NVIDIA's kernel module {version} is loaded, but does not use this card"
-        )]
-        .into();
+        let words = format!("NVIDIA's kernel module {version} is loaded, but does not use this card");
+        found.findings = [words].into();
         found.advice = REFUSED_BY_NVIDIAS.into();
         return found;
     }
-    found.advice = if is_nvidias { NVIDIAS_OWN } else { row.remedy }.replace("DEVICE", &format!("{:04x}", card.device));
+    let state = State::of(machine, wanted);
+    found.advice = if is_nvidias {
+        NVIDIAS_OWN.into()
+    } else {
+        row.remedy(&state).replace("DEVICE", &format!("{:04x}", card.device))
+    };
     if row.vendor == super::NVIDIA && !is_nvidias {
         found.advice += OR_FREE;
     }
@@ -139,7 +148,60 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Droppe
         return found;
     }
     of_system(&mut found, card, machine, wanted);
+    if found.findings.is_empty() {
+        found.findings.extend(state.words());
+    }
     found
+}
+
+/// State of the kernel module that a card needs.
+enum State {
+    Unknown,
+    /// The module is loaded, but does not use the card.
+    Loaded(&'static str),
+    /// The running kernel has the module, but has not loaded it.
+    Unloaded(&'static str),
+}
+
+impl State {
+    /// Returns the state of the modules in `wanted`.
+    fn of(machine: &Machine, wanted: &[&'static str]) -> Self {
+        let release = machine.text("proc/sys/kernel/osrelease");
+        let is_loaded = |module: &&&str| machine.has(&format!("sys/module/{module}"));
+        let files = loadable(machine, &release);
+        let is_there = |module: &&&str| files.iter().any(|file| is_of(file, module));
+        let loaded = wanted.iter().find(is_loaded).map(|module| Self::Loaded(module));
+        let unloaded = || wanted.iter().find(is_there).map(|module| Self::Unloaded(module));
+        loaded.or_else(unloaded).unwrap_or(Self::Unknown)
+    }
+
+    /// Returns a sentence about the state; `None` if it is unknown.
+    fn words(&self) -> Option<String> {
+        match self {
+            Self::Unknown => None,
+            Self::Loaded(module) => Some(format!(
+                "the kernel module {module} is loaded, but does not use the card"
+            )),
+            Self::Unloaded(module) => Some(format!(
+                "the running kernel has the module {module}, but has not loaded it"
+            )),
+        }
+    }
+}
+
+impl Row {
+    /// Returns the remedy for a card whose kernel module is in this state.
+    fn remedy(&self, state: &State) -> String {
+        match (state, self.refused) {
+            (_, "") => self.load.into(),
+            (State::Loaded(_), refused) => {
+                let mut rest = refused.chars();
+                let first: String = rest.next().into_iter().flat_map(char::to_uppercase).collect();
+                format!("{first}{}", rest.as_str())
+            }
+            (_, refused) => format!("{} If that does not help, {refused}", self.load),
+        }
+    }
 }
 
 /// Adds the setting of the system that keeps the kernel from loading one of the modules in `wanted`: a file that forbids it, or Secure
@@ -248,12 +310,17 @@ fn module_of_running_kernel(
     let is_lacking = lacks(machine, &release, wanted) && (is_nvidias || machine.has(&built_in(&release)));
     is_lacking.then(|| {
         (
-            format!("the running kernel {release} has no module {}", wanted.join(" or ")),
+            format!(
+                "the running kernel {release} has no module {}{}",
+                wanted.join(" or "),
+                if is_nvidias {
+                    dkms::state(machine, &release)
+                } else {
+                    String::new()
+                }
+            ),
             match wanted {
-                _ if is_nvidias => format!(
-                    "Build NVIDIA's kernel module for this kernel: dkms autoinstall, which needs the headers of the kernel (linux-headers-{release}); \
-                     or install the package with the module for this kernel."
-                ),
+                _ if is_nvidias => dkms::to_build(machine, &release),
                 ["nouveau", ..] => format!("{INSTALL_NVIDIAS}."),
                 _ => to_get_module(machine, &release),
             },
@@ -268,17 +335,29 @@ fn built_in(release: &str) -> String {
 
 /// Returns `true` if a kernel lists modules, but none of those in `wanted`.
 fn lacks(machine: &Machine, release: &str, wanted: &[&str]) -> bool {
-    let list = machine.text(&format!("{MODULES}/{release}/modules.dep"));
+    let files = loadable(machine, release);
     let built_in = machine.text(&built_in(release));
-    let files: Vec<&str> = list.lines().filter_map(|line| Some(line.split_once(':')?.0)).collect();
-    // Debian names the file after the series of the driver, such as `nvidia-current.ko` or `nvidia-tesla-470.ko`.
-    let has = |module: &&str| {
-        let names = [".ko", "-current", "-tesla", "-legacy"].map(|end| format!("{module}{end}"));
-        let all = files.iter().copied().chain(built_in.lines());
-        let mut modules = all.filter_map(|path| path.rsplit('/').next());
-        modules.any(|file| names.iter().any(|name| file.starts_with(name)))
-    };
-    !files.is_empty() && !wanted.iter().any(has)
+    let all = || files.iter().map(String::as_str).chain(built_in.lines());
+    !files.is_empty() && !wanted.iter().any(|module| all().any(|file| is_of(file, module)))
+}
+
+/// Returns the files of the modules that a kernel can load.
+fn loadable(machine: &Machine, release: &str) -> Vec<String> {
+    let list = machine.text(&format!("{MODULES}/{release}/modules.dep"));
+    let files = list.lines().filter_map(|line| Some(line.split_once(':')?.0.to_owned()));
+    files.collect()
+}
+
+/// Returns `true` for the file of a module. Debian names the file after the series of the driver, such as `nvidia-current.ko` or
+/// `nvidia-tesla-470.ko`.
+fn is_of(file: &str, module: &str) -> bool {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let rest = name.strip_prefix(module);
+    rest.is_some_and(|rest| {
+        [".ko", "-current", "-tesla", "-legacy"]
+            .iter()
+            .any(|end| rest.starts_with(end))
+    })
 }
 
 /// Returns the remedy for a running kernel that was built or installed without the drivers of graphics cards, for example a kernel for

@@ -1,6 +1,7 @@
 //! Finds the reason why a driver could not use its hardware: cards, kernel drivers, device nodes, permissions, and limits of a container.
 
 mod boot;
+mod dkms;
 mod drivers;
 mod failing;
 mod generations;
@@ -13,6 +14,8 @@ mod permissions;
 mod rules;
 mod service;
 mod several;
+
+pub(super) use failing::is_for_no_card;
 
 use super::{Snap, elf, linker};
 use crate::report::{Card, Device, Dropped, Report, codes, rank};

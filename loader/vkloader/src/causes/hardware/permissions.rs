@@ -30,7 +30,7 @@ pub(super) fn permissions(machine: &Machine, closed: &[PathBuf]) -> Option<Dropp
     Some(Dropped {
         findings: closed
             .iter()
-            .map(|node| format!("closed to {user}: {}", node.display()))
+            .map(|node| format!("the user {user} may not open {}", node.display()))
             .collect(),
         advice: match (
             for_pod(machine, closed).or_else(|| to_join(machine, closed, &user)),

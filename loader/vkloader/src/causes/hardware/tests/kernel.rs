@@ -94,10 +94,11 @@ fn a_kernel_whose_modules_an_update_removed_is_named() {
         "nvidia-tesla-470.ko",
     ] {
         let (finding, advice) = first(&of_kernel("6.1.0-18-amd64", &format!("updates/dkms/{module}: x.ko")));
-        assert!(
-            finding.is_empty() && advice.contains("modprobe nvidia"),
-            "{module}: {finding} {advice}"
+        assert_eq!(
+            finding,
+            "the running kernel has the module nvidia, but has not loaded it"
         );
+        assert!(advice.contains("modprobe nvidia"), "{module}: {advice}");
     }
     // The name `nvidia-wmi-ec-backlight` starts with `nvidia`, but the module is part of the kernel, not of NVIDIA's driver.
     let (finding, _) = first(&of_kernel("6.1.0-18-amd64", "kernel/x/nvidia-wmi-ec-backlight.ko:"));
@@ -106,6 +107,79 @@ fn a_kernel_whose_modules_an_update_removed_is_named() {
     let system = of_kernel("6.1.0-21-amd64", "x");
     system.file(".dockerenv", "");
     assert!(first(&system).0.is_empty());
+}
+
+#[test]
+fn what_dkms_did_for_the_running_kernel_is_told() {
+    let first = |files: &[&str]| {
+        let system = System::new();
+        system
+            .card("0000:01:00.0", "0x030000", "0x10de", None)
+            .file("proc/sys/kernel/osrelease", "6.1.0-18-amd64")
+            .file("usr/lib64/libnvidia-glcore.so.550.54.14", "")
+            .file(
+                "lib/modules/6.1.0-18-amd64/modules.dep",
+                "kernel/drivers/gpu/drm/amd/amdgpu.ko.xz:",
+            )
+            .file("var/lib/dkms/nvidia-current/550.54.14/source", "");
+        for file in files {
+            system.file(file, "");
+        }
+        let found = system.found(report()).dropped.remove(0);
+        (found.findings.joined(" "), found.advice)
+    };
+    let (finding, advice) = first(&[]);
+    assert!(
+        finding.ends_with("DKMS has nvidia-current/550.54.14, but did not build it for this kernel"),
+        "{finding}"
+    );
+    assert!(
+        advice.starts_with("Install the headers of the kernel (linux-headers-6.1.0-18-amd64)"),
+        "{advice}"
+    );
+    let headers = "lib/modules/6.1.0-18-amd64/build";
+    let (finding, advice) = first(&[headers, "var/lib/dkms/nvidia-current/550.54.14/build/make.log"]);
+    assert!(
+        finding.contains("DKMS failed to build nvidia-current/550.54.14"),
+        "{finding}"
+    );
+    assert!(
+        advice.contains("dkms install nvidia-current/550.54.14 -k 6.1.0-18-amd64"),
+        "{advice}"
+    );
+    let (finding, _) = first(&[
+        headers,
+        "var/lib/dkms/nvidia-current/550.54.14/6.1.0-18-amd64/x86_64/log/make.log",
+    ]);
+    assert!(finding.contains("did not install it"), "{finding}");
+}
+
+#[test]
+fn a_module_that_is_there_but_not_loaded_is_told_from_one_that_refuses_the_card() {
+    let first = |file: &str| {
+        let system = System::new();
+        system
+            .card("0000:03:00.0", "0x030000", "0x1002", None)
+            .file("proc/sys/kernel/osrelease", "6.1.0")
+            .file(file, "kernel/drivers/gpu/drm/amd/amdgpu/amdgpu.ko.zst: kernel/x.ko");
+        let found = system.found(report()).dropped.remove(0);
+        (found.findings.joined(" "), found.advice)
+    };
+    let (finding, advice) = first("lib/modules/6.1.0/modules.dep");
+    assert_eq!(
+        finding,
+        "the running kernel has the module amdgpu, but has not loaded it"
+    );
+    assert!(
+        advice.starts_with("Load the kernel module of the card: modprobe amdgpu."),
+        "{advice}"
+    );
+    let (finding, advice) = first("sys/module/amdgpu/refcnt");
+    assert_eq!(finding, "the kernel module amdgpu is loaded, but does not use the card");
+    assert!(
+        advice.starts_with("Look in dmesg: the firmware may be missing"),
+        "{advice}"
+    );
 }
 
 #[test]
@@ -305,9 +379,10 @@ fn a_kernel_without_the_drivers_of_cards_is_named() {
             .file("proc/sys/kernel/osrelease", release)
             .file("etc/os-release", system_of)
             .file(&format!("lib/modules/{release}/modules.dep"), modules);
-        // Without the list of modules that are part of the kernel, nothing is known about the module.
+        // Without the list of modules that are part of the kernel, it is not known that the module is missing.
         let found = system.found(report()).dropped.remove(0);
-        assert!(found.findings.is_empty(), "{:?}", found.findings);
+        let lacks = |finding: &crate::report::Fact| finding.contains("has no module");
+        assert!(!found.findings.iter().any(lacks), "{:?}", found.findings);
         system.file(&format!("lib/modules/{release}/modules.builtin"), built_in);
         let found = system.found(report()).dropped.remove(0);
         assert!(found.advice.contains(words), "{release}: {}", found.advice);
