@@ -137,7 +137,7 @@ impl Explain {
             return Ok(());
         }
         if report.loader.is_none()
-            && let Some(words) = untraced::cleared(&finished.environments)
+            && let Some(words) = untraced::cleared(&finished.environments, &self.program)
         {
             return Err(without_trace(report, untraced::known(&self.program).unwrap_or(words)));
         }

@@ -6,6 +6,7 @@
 use crate::causes::elf::{Identity, folders_before_variable};
 use crate::child::naming;
 use crate::events::{Event, Record};
+use crate::shell::word;
 use crate::{itself, scratch};
 use std::env;
 use std::ffi::OsStr;
@@ -20,7 +21,7 @@ use tempfile::TempDir;
 const NAMES: [&str; 2] = ["libvulkan.so.1", "libvulkan.so"];
 
 /// Variable with the folders that the dynamic linker searches before those of the system.
-const VARIABLE: &str = "LD_LIBRARY_PATH";
+pub(crate) const VARIABLE: &str = "LD_LIBRARY_PATH";
 
 /// The temporary folder with the links. Dropping this value removes the folder.
 pub(crate) struct LibraryFolder {
@@ -47,6 +48,21 @@ impl Missed {
                  sandbox, which must see the folder for temporary files (TMPDIR) or the trace (--descriptor)"
             ),
         }
+    }
+}
+
+/// Returns the value of [`VARIABLE`] without the folder of a [`LibraryFolder`] at its beginning; `None` if nothing else is in it.
+pub(crate) fn without(value: &str) -> Option<&str> {
+    let (first, rest) = value.split_once(':').unwrap_or((value, ""));
+    let folder = Path::new(first);
+    let is_temporary = folder
+        .file_name()
+        .is_some_and(|name| name.to_string_lossy().starts_with(".tmp"));
+    let is_own = is_temporary && NAMES.iter().all(|name| folder.join(name).is_symlink());
+    if is_own {
+        Some(rest).filter(|rest| !rest.is_empty())
+    } else {
+        Some(value)
     }
 }
 
@@ -131,9 +147,11 @@ impl LibraryFolder {
         let folders = folders_before_variable(program);
         let mut paths = folders.iter().flat_map(|folder| NAMES.map(|name| folder.join(name)));
         let first = paths.find(|path| path.exists())?;
+        let first = word(&first.display().to_string());
         Some(format!(
-            "{name} first searches its own folders for libraries (DT_RPATH), and finds {}",
-            first.display()
+            "{name} first searches its own folders for libraries (DT_RPATH), and finds {first}; to let the program use the system's loader: mv {first} \
+             {first}.off; or look at the program's own loader: vkloader explain --library {first} -- {}",
+            word(&name.to_string())
         ))
     }
 

@@ -1,5 +1,6 @@
 //! Finds the reason why a program wrote no trace: for example, the program does not use the library that writes the trace.
 
+use crate::c_library;
 use crate::carried;
 use crate::causes;
 use crate::causes::elf::{Closure, Identity, folders, interpreter, is_usual, locate, read, undefined_in};
@@ -113,9 +114,16 @@ pub(crate) fn lacks_symbol(program: &OsStr, ending: Ending) -> Option<String> {
 
 /// Returns the reason why a program wrote no trace, if the program opened a Vulkan loader without the variable that turns on the trace.
 /// Returns `None` if the program's variables are unknown.
-pub(crate) fn cleared(environments: &[Environment]) -> Option<String> {
+pub(crate) fn cleared(environments: &[Environment], command: &[OsString]) -> Option<String> {
     let mut cleared = environments.iter().filter(|one| one.has_loader && one.lacks_trace());
     let process = cleared.next()?.process;
+    if let Some((script, line, text)) = causes::clearing(command) {
+        return Some(format!(
+            "line {line} of {} removes the variables of this shell ({text}), VK_LOADER_TRACE included, so the program writes no trace; start vkloader \
+             there, in front of the program: vkloader explain -- PROGRAM",
+            script.display()
+        ));
+    }
     Some(format!(
         "something that starts the program removes variables (env -i, a launcher, a service), VK_LOADER_TRACE of process {process} included, so it \
          writes no trace; start vkloader there, in place of the program: vkloader explain -- PROGRAM"
@@ -218,6 +226,9 @@ pub(crate) fn known(command: &[OsString]) -> Option<String> {
             "{name} is a program for Windows: vkloader explain -- wine {name}"
         ));
     }
+    if let Some(words) = c_library::of_other(&program) {
+        return Some(words);
+    }
     if Identity::of(&program).is_some() && interpreter(&program).is_none() {
         return Some(is_static(&program));
     }
@@ -319,14 +330,20 @@ fn has_loader(program: &OsStr) -> Option<String> {
 fn is_static(program: &Path) -> String {
     let bytes = std::fs::read(program).unwrap_or_default();
     let contains = |word: &str| bytes.windows(word.len()).any(|part| part == word.as_bytes());
+    let name = program.display();
+    if !OF_LOADERS.into_iter().all(contains) && contains("libvulkan.so") {
+        return format!(
+            "{name} is linked statically and opens the Vulkan loader by itself (dlopen), where vkloader cannot follow it, so it writes no trace; vkloader \
+             explain without a program lists the devices"
+        );
+    }
     let what = if OF_LOADERS.into_iter().all(contains) {
         "contains its own Vulkan loader, which writes no trace"
     } else {
         "uses no Vulkan loader"
     };
     format!(
-        "{} is linked statically, so it opens no library, and {what}; vkloader explain without a program lists the devices",
-        program.display()
+        "{name} is linked statically, so it opens no library, and {what}; vkloader explain without a program lists the devices"
     )
 }
 

@@ -3,6 +3,7 @@
 use crate::child::Finished;
 use crate::crash::Environment;
 use crate::events::Event;
+use crate::library_folder;
 use promises::variable::TABLE;
 use std::collections::BTreeMap;
 use std::env;
@@ -30,9 +31,17 @@ impl Variables {
         let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
         let own: BTreeMap<String, String> = env::vars_os().map(|(name, value)| (text(name), text(value))).collect();
         let mut values: BTreeMap<String, Option<String>> = BTreeMap::new();
+        // The folder by which the program finds the traced library is in front of the value of this process.
+        let given = |name: &str, value: &str| {
+            let value = match name {
+                library_folder::VARIABLE => library_folder::without(value)?,
+                _ => value,
+            };
+            Some(value.to_owned())
+        };
         if let Some(set) = finished.started().and_then(Environment::of_traced) {
             values.extend(own.keys().map(|name| (name.clone(), None)));
-            values.extend(set.iter().map(|(name, value)| (name.clone(), Some(value.clone()))));
+            values.extend(set.iter().map(|(name, value)| (name.clone(), given(name, value))));
         }
         values.extend(TABLE.iter().map(|row| {
             let value = loaded.iter().find(|variable| variable.name == row.name);
@@ -40,6 +49,12 @@ impl Variables {
         }));
         values.retain(|name, value| !OWN.contains(&name.as_str()) && own.get(name) != value.as_ref());
         Self(values)
+    }
+
+    /// Returns the variables of a program that has another value of one variable than this process.
+    #[cfg(test)]
+    pub(crate) fn with(name: &str, value: &str) -> Self {
+        Self([(name.to_owned(), Some(value.to_owned()))].into())
     }
 
     /// Returns the value of a variable in the program.

@@ -18,6 +18,7 @@ mod outside;
 mod overriding;
 mod packages;
 mod printed;
+mod scripts;
 mod snap;
 mod spelling;
 mod symbols;
@@ -33,6 +34,7 @@ pub(crate) use linker::worth_watching;
 pub(crate) use manifest::is_odd as is_odd_manifest;
 use origin::Origin;
 pub(crate) use overriding::REPLACING;
+pub(crate) use scripts::clearing;
 pub(crate) use snap::Snap;
 pub(crate) use unsearched::usual_manifests;
 
@@ -95,6 +97,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
         limits::explain(dropped, &report.limits);
     }
     taken_out::complete(report);
+    origin::name_application(report);
     outside::complete(report);
     follow_from_devices(report);
     report.dropped.sort_by_key(|dropped| dropped.rank);
@@ -228,10 +231,14 @@ const OF_LINKER: [&str; 2] = ["LD_LIBRARY_PATH", "LD_PRELOAD"];
 fn origins(report: &mut Report) {
     let is_flatpak = report.surroundings.iter().any(|word| word == "flatpak");
     let Report { dropped, variables, .. } = report;
+    let both = REPLACING.iter().all(|name| variables.get(name).is_some());
+    for one in dropped.iter_mut().filter(|_| both) {
+        overriding::unset_both(one);
+    }
     let mut known: BTreeMap<String, Origin> = BTreeMap::new();
     for dropped in dropped.iter_mut().filter(|dropped| dropped.rank < rank::ASIDE) {
         for name in causing(dropped) {
-            let find = || Origin::of(&name, variables.has(&name), is_flatpak);
+            let find = || Origin::of(&name, variables, is_flatpak);
             known.entry(name.clone()).or_insert_with(find).add_to(dropped, &name);
         }
     }
@@ -240,7 +247,7 @@ fn origins(report: &mut Report) {
 /// Adds the origin of a variable to the finding at the index `place`.
 pub(crate) fn add_origin(report: &mut Report, place: usize, name: &str) {
     let is_flatpak = report.surroundings.iter().any(|word| word == "flatpak");
-    let origin = Origin::of(name, report.variables.has(name), is_flatpak);
+    let origin = Origin::of(name, &report.variables, is_flatpak);
     origin.add_to(&mut report.dropped[place], name);
 }
 
@@ -251,13 +258,11 @@ fn causing(dropped: &Dropped) -> Vec<String> {
         .find(|name| dropped.advice.contains(&format!(" out of {name}")));
     let of_layer = report::controlling_in(dropped).into_iter().map(String::from);
     let of_linker = || named.map(|name| (*name).into());
-    dropped
-        .variable
-        .clone()
-        .or_else(of_linker)
-        .into_iter()
-        .chain(of_layer)
-        .collect()
+    let unset =
+        |name: &&&str| dropped.advice.contains(&format!("unset {name}")) && dropped.variable.as_deref() != Some(**name);
+    let others = REPLACING.iter().filter(unset).map(|name| (*name).to_owned());
+    let own = dropped.variable.clone().or_else(of_linker);
+    own.into_iter().chain(others).chain(of_layer).collect()
 }
 
 /// Returns the variables of the process, with their values.

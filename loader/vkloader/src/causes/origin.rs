@@ -1,8 +1,9 @@
 //! Finds the origin of a variable: the process that set it, and the file that sets it in every session.
 
-use crate::report::{Dropped, Fact, Kind};
+use super::scripts;
+use crate::report::{Dropped, Fact, Kind, Report};
+use crate::variables::Variables;
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Upper bound on the ancestor processes that are examined.
@@ -75,12 +76,12 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// Returns the origin of a variable. `is_of_program` is `true` if the program or a script that starts it set the variable, and
-    /// `is_flatpak` is `true` in a sandbox of Flatpak.
-    pub(super) fn of(name: &str, is_of_program: bool, is_flatpak: bool) -> Self {
-        if is_of_program {
-            let arguments = std::env::args_os().skip(1).map(PathBuf::from);
-            let script = in_files(arguments.filter(|path| is_script(path)), name);
+    /// Returns the origin of a variable of the program. `is_flatpak` is `true` in a sandbox of Flatpak.
+    pub(super) fn of(name: &str, variables: &Variables, is_flatpak: bool) -> Self {
+        let value = variables.get(name);
+        let value = value.as_deref().filter(|value| !value.is_empty());
+        if variables.has(name) {
+            let script = in_files(scripts::of(&scripts::command()).into_iter(), name, value);
             let place = script.map(|(path, line)| format!("line {line} of {}", path.display()));
             return Self {
                 words: vec![(
@@ -101,7 +102,7 @@ impl Origin {
         }
         let home = std::env::var_os("HOME").map(PathBuf::from);
         let process = process(Path::new("/proc"), std::process::id(), name);
-        let file = file(Path::new("/"), home.as_deref(), name);
+        let file = file(Path::new("/"), home.as_deref(), (name, value));
         let set_by = |(path, line): &(PathBuf, usize)| (format!("{}, line {line}, sets it", path.display()), true);
         let process = process.map(|words| (words, false));
         Self {
@@ -137,10 +138,20 @@ impl Origin {
 }
 
 /// Returns the name of the Flatpak application in whose sandbox this process runs.
-fn flatpak_application() -> String {
+pub(super) fn flatpak_application() -> String {
     let text = fs::read_to_string(Path::new("/").join(FLATPAK)).unwrap_or_default();
     let name = text.lines().find_map(|line| line.strip_prefix("name="));
     name.unwrap_or("APPLICATION").into()
+}
+
+/// Names the Flatpak application in remedies for a sandbox of Flatpak.
+pub(super) fn name_application(report: &mut Report) {
+    if report.surroundings.iter().any(|word| word == "flatpak") {
+        let name = flatpak_application();
+        for one in &mut report.dropped {
+            one.advice = one.advice.replace(" APPLICATION", &format!(" {name}"));
+        }
+    }
 }
 
 /// Returns the process that set the variable: the parent of the oldest ancestor that was started with the variable.
@@ -180,8 +191,8 @@ fn parent(proc: &Path, process: u32) -> Option<u32> {
     line.trim().parse().ok()
 }
 
-/// Returns the file that sets the variable, and the number of the line.
-fn file(root: &Path, home: Option<&Path>, name: &str) -> Option<(PathBuf, usize)> {
+/// Returns the file that sets the variable to its value, and the number of the line.
+fn file(root: &Path, home: Option<&Path>, (name, value): (&str, Option<&str>)) -> Option<(PathBuf, usize)> {
     let mut files: Vec<PathBuf> = FILES.iter().map(|file| root.join(file)).collect();
     let mut folders: Vec<PathBuf> = FOLDERS.iter().map(|folder| root.join(folder)).collect();
     if let Some(home) = home {
@@ -198,40 +209,17 @@ fn file(root: &Path, home: Option<&Path>, name: &str) -> Option<(PathBuf, usize)
         within.sort();
         files.append(&mut within);
     }
-    in_files(files.into_iter(), name)
+    in_files(files.into_iter(), name, value)
 }
 
-/// Returns the first file that sets the variable, and the line.
-fn in_files(mut files: impl Iterator<Item = PathBuf>, name: &str) -> Option<(PathBuf, usize)> {
+/// Returns the first file that sets the variable, if possible to its value, and the line.
+fn in_files(mut files: impl Iterator<Item = PathBuf>, name: &str, value: Option<&str>) -> Option<(PathBuf, usize)> {
     files.find_map(|file| {
-        let is_file = fs::metadata(&file).is_ok_and(|status| status.is_file() && status.len() < 1 << 20);
-        let text = is_file.then(|| fs::read_to_string(&file).ok()).flatten()?;
-        let line = text.lines().position(|line| sets(line, name))?;
+        let line = scripts::text(&file)
+            .lines()
+            .position(|line| scripts::sets(line, name, value))?;
         Some((file, line + 1))
     })
-}
-
-/// Returns `true` for a program that a shell or another interpreter runs.
-fn is_script(path: &Path) -> bool {
-    let mut beginning = [0; 2];
-    if !fs::metadata(path).is_ok_and(|status| status.is_file()) {
-        return false;
-    }
-    let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut beginning));
-    read.is_ok() && beginning == *b"#!"
-}
-
-/// Returns `true` if a line sets the variable: `NAME=`, `export NAME=`, `NAME DEFAULT=` or `set -x NAME`.
-fn sets(line: &str, name: &str) -> bool {
-    let line = line.trim();
-    if line.starts_with('#') {
-        return false;
-    }
-    let mut words = line
-        .split(|character: char| character.is_whitespace() || matches!(character, '=' | ';' | ',' | '.' | '"' | '\''));
-    let first = line.split_whitespace().next().unwrap_or_default();
-    let assigns = line.contains('=') || first == "set" || first == "setenv";
-    assigns && words.any(|word| word == name)
 }
 
 #[cfg(test)]
@@ -272,24 +260,9 @@ mod tests {
         let folder = root.path().join("etc/environment.d");
         fs::create_dir_all(&folder).expect("folders");
         fs::write(folder.join("90-gpu.conf"), "# VK_X=1\nOTHER=VK\nVK_X=/a.json\n").expect("a file");
-        let (path, line) = file(root.path(), None, "VK_X").expect("it is set");
+        let (path, line) = file(root.path(), None, ("VK_X", Some("/a.json"))).expect("it is set");
         assert!(path.ends_with("90-gpu.conf") && line == 3, "{path:?} {line}");
-        assert_eq!(file(root.path(), None, "VK_Y"), None);
-    }
-
-    #[test]
-    fn lines_that_set_a_variable() {
-        for (line, expected) in [
-            ("export VK_X=1", true),
-            ("VK_X DEFAULT=1", true),
-            ("set -gx VK_X 1", true),
-            ("env = VK_X,/a.json", true),
-            ("$env.VK_X = '/a.json'", true),
-            ("# VK_X=1", false),
-            ("echo VK_X", false),
-            ("VK_XY=1", false),
-        ] {
-            assert_eq!(sets(line, "VK_X"), expected, "{line}");
-        }
+        assert_eq!(file(root.path(), None, ("VK_Y", None)), None);
+        assert_eq!(file(root.path(), None, ("VK_X", Some("/b.json"))), None);
     }
 }

@@ -131,7 +131,7 @@ fn replaced(report: &Report, name: &str, value: &str, silent: u8) -> Dropped {
 }
 
 /// Adds to the remedies of broken drivers that the variable `name` names how to use the drivers of the system. A driver that is built for
-/// another system cannot be repaired, so this remedy then comes first.
+/// another system or card cannot be repaired, so this remedy then comes first.
 fn offer_usual_drivers(report: &mut Report, name: &str) {
     let unset = format!("unset {name}");
     let by_variable = format!("the variable {name}");
@@ -140,8 +140,10 @@ fn offer_usual_drivers(report: &mut Report, name: &str) {
         one.rank == rank::BROKEN && one.subject == "driver" && is_named && !one.advice.contains(&unset)
     };
     let has_others = !unsearched::usual_manifests().is_empty();
-    for one in report.dropped.iter_mut().filter(is_it) {
-        let is_of_other_system = one.advice.starts_with(elf::FOR_ANOTHER_SYSTEM);
+    let Report { dropped, hardware, .. } = report;
+    for one in dropped.iter_mut().filter(is_it) {
+        let is_of_other_system =
+            one.advice.starts_with(elf::FOR_ANOTHER_SYSTEM) || super::hardware::is_for_no_card(one, hardware);
         one.advice = match (is_of_other_system, has_others) {
             (true, true) => format!("Use the drivers of this system, which {name} replaces: {unset}"),
             (true, false) => format!(
@@ -154,6 +156,17 @@ fn offer_usual_drivers(report: &mut Report, name: &str) {
             (false, false) => continue,
         };
         one.variable = Some(name.into());
+    }
+}
+
+/// Adds to a remedy that unsets one of the variables in [`REPLACING`] the other one, which then replaces the search in its place.
+pub(super) fn unset_both(one: &mut Dropped) {
+    let [first, second] = REPLACING;
+    let unset = |name: &str| one.advice.contains(&format!("unset {name}"));
+    if unset(first) && !unset(second) {
+        one.advice = one
+            .advice
+            .replace(&format!("unset {first}"), &format!("unset {first}; unset {second}"));
     }
 }
 

@@ -300,7 +300,7 @@ mod tests {
         ] {
             let one = environment(bytes);
             assert_eq!((one.of_traced().is_some(), one.lacks_trace()), (is_traced, lacks_trace));
-            let words = crate::untraced::cleared(&[one]);
+            let words = crate::untraced::cleared(&[one], &[]);
             assert_eq!(words.is_some(), lacks_trace, "{words:?}");
         }
     }

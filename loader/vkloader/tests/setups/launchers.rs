@@ -93,7 +93,12 @@ fn of_script(machine: &Machine, variables: &str) -> Explained {
     let (own, library) = (env!("CARGO_BIN_EXE_vkloader"), library());
     let library = library.to_str().expect("plain");
     let line = format!("{variables} exec \"$0\" probe \"$1\"");
-    let output = machine.run(&["explain", "--json", "--", "sh", "-c", &line, own, library]);
+    of_program(machine, &["sh", "-c", &line, own, library])
+}
+
+/// Runs `vkloader explain` for a program with its arguments.
+fn of_program(machine: &Machine, program: &[&str]) -> Explained {
+    let output = machine.run(&[&["explain", "--json", "--"], program].concat());
     let text = String::from_utf8_lossy(&output.stdout);
     let report = text.find("{\n").map(|at| &text[at..]).unwrap_or_default();
     let report = serde_json::from_str(report)
@@ -144,6 +149,32 @@ fn folders_of_libraries_count_as_the_program_has_them() {
     assert_eq!(explained.first(), "driver.not-opened");
     let wanted = format!("Take {folder} out of LD_LIBRARY_PATH");
     assert!(explained.advice().starts_with(&wanted), "{}", explained.advice());
+    // The shell of vkloader sets the variable, and vkloader adds its own folder for the program.
+    machine.variable("LD_LIBRARY_PATH", folder);
+    let facts = of_script(&machine, "").found("driver.not-opened")["findings"].to_string();
+    assert!(facts.contains("LD_LIBRARY_PATH: set by process"), "{facts}");
+}
+
+#[test]
+fn the_lines_of_scripts_that_set_two_variables_are_named() {
+    let machine = Machine::new();
+    machine.driver("good", "device one");
+    machine.driver("idle", "");
+    let idle = path(&machine, "data/vulkan/icd.d/idle.json");
+    machine.file(
+        "settings",
+        format!("export VK_DRIVER_FILES={idle}\nexport VK_ICD_FILENAMES={idle}\n"),
+    );
+    machine.file("run", ". \"$(dirname \"$0\")/settings\"\nexec \"$1\" probe \"$2\"\n");
+    let (own, library) = (env!("CARGO_BIN_EXE_vkloader"), library());
+    let script = path(&machine, "run");
+    let explained = of_program(&machine, &["sh", &script, own, library.to_str().expect("plain")]);
+    let advice = explained.found("search.replaced")["advice"].to_string();
+    let settings = path(&machine, "settings");
+    for (line, name) in [(1, "VK_DRIVER_FILES"), (2, "VK_ICD_FILENAMES")] {
+        let wanted = format!("remove {name} from line {line} of {settings}");
+        assert!(advice.contains(&wanted), "{advice}");
+    }
 }
 
 #[test]
@@ -244,7 +275,7 @@ fn a_closed_folder_comes_before_the_variable_that_names_a_file_in_it() {
     }
     let explained = machine.explain();
     assert_eq!(explained.first(), "file.not-opened");
-    let wanted = format!("Let this user search the folder: chmod o+x {}", folder.display());
+    let wanted = format!("Let this user search the folder: sudo chmod o+x {}", folder.display());
     assert_eq!(explained.advice(), wanted);
     allow(&folder, 0o755);
     assert!(!machine.explain().codes().contains(&"file.not-opened"));
@@ -262,7 +293,7 @@ fn a_needed_library_that_this_user_may_not_read_is_named() {
     }
     let explained = machine.explain();
     assert_eq!(explained.first(), "driver.not-opened");
-    let wanted = format!("Let this user read the file: chmod o+r {}", needed.display());
+    let wanted = format!("Let this user read the file: sudo chmod o+r {}", needed.display());
     assert_eq!(explained.advice(), wanted);
     allow(&needed, 0o644);
     assert!(!machine.explain().codes().contains(&"driver.not-opened"));
@@ -282,6 +313,14 @@ fn a_program_without_the_variable_of_the_trace_comes_with_the_reason() {
         text.contains("Something that starts the program removes variables"),
         "{text}"
     );
+    let launcher = machine.path("launch");
+    machine.file("launch", format!("#!/bin/sh\nexec env -i {own} probe {library}\n"));
+    allow(&launcher, 0o755);
+    let output = machine.run(&["explain", "--", launcher.to_str().expect("plain")]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let wanted = format!("Line 2 of {} removes the variables", launcher.display());
+    assert!(text.contains(&wanted), "{text}");
 }
 
 /// Returns the part of a remedy that begins with the command `name`.

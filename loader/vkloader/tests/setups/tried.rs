@@ -118,9 +118,10 @@ fn contradicting(machine: &mut Machine, profile: &str) {
     good(machine);
     machine.driver("other", "device two");
     fs::create_dir_all(machine.path("none")).expect("a folder");
-    machine.file("none/.profile", profile);
     let path = machine.path("data/vulkan/icd.d/good.json");
-    machine.variable("VK_ICD_FILENAMES", path.to_str().expect("plain"));
+    let path = path.to_str().expect("plain");
+    machine.file("none/.profile", profile.replace("good.json", path));
+    machine.variable("VK_ICD_FILENAMES", path);
     machine.variable("VK_LOADER_DRIVERS_SELECT", "*other*");
 }
 
