@@ -133,7 +133,7 @@ fn idle(decided: &Decided, dropped: &[Dropped]) -> Vec<Dropped> {
 fn of_devices(report: &Report) -> Vec<Dropped> {
     let mut found = Vec::new();
     let hidden = report.hidden.iter().filter(|hidden| hidden.by_what == "layer");
-    found.extend(hidden.map(|hidden| layers::hides(hidden, &report.variables)));
+    found.extend(hidden.map(|hidden| layers::hides(hidden, &report.devices, &report.variables)));
     let mut movers: Vec<&str> = report
         .devices
         .iter()

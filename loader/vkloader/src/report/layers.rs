@@ -207,8 +207,15 @@ fn is_through(fact: &Fact) -> bool {
     matches!(fact.kind(), Kind::Through(_))
 }
 
+/// Kind of devices that are cards of their own.
+const DISCRETE: &str = "discrete";
+
 /// Mesa's layer, which selects a device.
 pub(crate) const MESAS: &str = "VK_LAYER_MESA_device_select";
+
+/// Variable of NVIDIA's layer that selects devices, and its value for NVIDIA's devices.
+const OPTIMUS: &str = "__VK_LAYER_NV_optimus";
+const ONLY_NVIDIA: &str = "NVIDIA_only";
 
 /// Layers that change the list of devices. Each row has the beginning of the name, the remedy, and the variables that control the layer. Without
 /// a remedy in the row, the remedy is to unset the variables.
@@ -227,11 +234,7 @@ const KNOWN: [(&str, Option<&str>, &[&str]); 3] = [
         Some("Choose one of AMD's drivers: AMD_VULKAN_ICD=RADV PROGRAM or AMD_VULKAN_ICD=AMDVLK PROGRAM"),
         &["AMD_VULKAN_ICD"],
     ),
-    (
-        "VK_LAYER_NV_optimus",
-        None,
-        &["__NV_PRIME_RENDER_OFFLOAD", "__VK_LAYER_NV_optimus"],
-    ),
+    ("VK_LAYER_NV_optimus", None, &[OPTIMUS, "__NV_PRIME_RENDER_OFFLOAD"]),
 ];
 
 /// Returns the remedy for a layer that changes the list of devices.
@@ -275,24 +278,50 @@ pub(crate) fn controlling_in(found: &Dropped) -> Vec<&'static str> {
     found.findings.iter().filter(|_| is_of_layer).filter_map(name).collect()
 }
 
-/// Returns the finding about a device that a layer hides.
-pub(super) fn hides(hidden: &Hidden, variables: &Variables) -> Dropped {
+/// Returns `true` if the user asked for what a layer does: a variable that controls the layer is set, and the program keeps a discrete device.
+fn is_asked_for(hidden: &Hidden, devices: &[Device], variables: &Variables) -> bool {
+    let has_discrete = devices.iter().any(|device| device.is_usable && device.kind == DISCRETE);
+    has_discrete && hidden.kind != DISCRETE && set_for(&hidden.by, variables).next().is_some()
+}
+
+/// Returns the beginning of the remedy for a device of NVIDIA that a value of [`OPTIMUS`] hides.
+fn with_optimus(hidden: &Hidden, variables: &Variables) -> Option<String> {
+    let is_nvidias = ["libGLX_nvidia", "libEGL_nvidia"]
+        .iter()
+        .any(|name| hidden.driver.contains(name));
+    let value = variables
+        .get(OPTIMUS)
+        .filter(|value| is_nvidias && value != ONLY_NVIDIA)?;
+    (!value.is_empty()).then(|| format!("To use the card: {OPTIMUS}={ONLY_NVIDIA} PROGRAM. "))
+}
+
+/// Returns the finding about a device that a layer hides. The finding is a side note if the user asked for that.
+pub(super) fn hides(hidden: &Hidden, devices: &[Device], variables: &Variables) -> Dropped {
+    let row = codes::DEVICE_HIDDEN_BY_LAYER;
     Dropped {
+        rank: if is_asked_for(hidden, devices, variables) {
+            rank::ASIDE
+        } else {
+            row.rank()
+        },
         file: Some(hidden.driver.clone()).filter(|driver| !driver.is_empty()),
         reason: match hidden.by.as_str() {
             "" => "One of the active layers hides the device from the program.".into(),
             layer => format!("{layer} hides the device from the program."),
         },
         findings: controlling(&hidden.by, variables),
-        advice: without(&hidden.by, variables),
-        ..codes::DEVICE_HIDDEN_BY_LAYER.about(&hidden.name)
+        advice: format!(
+            "{}{}",
+            with_optimus(hidden, variables).unwrap_or_default(),
+            without(&hidden.by, variables)
+        ),
+        ..row.about(&hidden.name)
     }
 }
 
 /// Returns the finding about a layer that changed the order of the devices. The finding is a side note, unless the layer put another device
 /// before a discrete one, because programs then draw with the slower device.
 pub(super) fn moves(layer: &str, devices: &[Device], variables: &Variables) -> Dropped {
-    const DISCRETE: &str = "discrete";
     let mut found = codes::DEVICE_MOVED_BY_LAYER.about(layer);
     found.reason = format!("{layer} changed the order of the devices.");
     found.findings = controlling(layer, variables);
@@ -365,7 +394,44 @@ fn hide_all(report: &mut Report, layer: &str, free: &Seen) -> Vec<Dropped> {
         by: layer.into(),
     });
     let hidden: Vec<Hidden> = hidden.collect();
-    let found = hidden.iter().map(|hidden| hides(hidden, &report.variables)).collect();
+    let found = hidden
+        .iter()
+        .map(|hidden| hides(hidden, &[], &report.variables))
+        .collect();
     report.hidden.extend(hidden);
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::of_other;
+
+    #[test]
+    fn a_device_that_a_variable_hides_on_purpose_is_a_side_note() {
+        let device = |kind: &str, driver: &str| Device {
+            kind: kind.into(),
+            driver: driver.into(),
+            is_usable: true,
+            ..of_other(&crate::probe::Device::default(), "")
+        };
+        let found = |hidden: &Device, left: Device, value: &str| {
+            let hidden = Hidden {
+                name: "card".into(),
+                kind: hidden.kind.clone(),
+                driver: hidden.driver.clone(),
+                by_what: "layer".into(),
+                by: "VK_LAYER_NV_optimus".into(),
+            };
+            hides(&hidden, &[left], &Variables::with(OPTIMUS, value))
+        };
+        let card = || device(DISCRETE, "/lib/libGLX_nvidia.so.0");
+        let other = || device("integrated", "/lib/libvulkan_intel.so");
+        assert_eq!(found(&other(), card(), ONLY_NVIDIA).rank, rank::ASIDE);
+        let found = found(&card(), other(), "non_NVIDIA_only");
+        assert!(found.rank < rank::ASIDE);
+        assert_eq!(found.findings, ["__VK_LAYER_NV_optimus is non_NVIDIA_only"]);
+        let wanted = "To use the card: __VK_LAYER_NV_optimus=NVIDIA_only PROGRAM. ";
+        assert!(found.advice.starts_with(wanted), "{}", found.advice);
+    }
 }

@@ -321,7 +321,7 @@ pub(crate) struct Dropped {
     /// library.
     #[serde(skip)]
     pub(crate) absent: Option<Absent>,
-    /// `true` if `name` is no name but stands for a general subject, such as `the program` or `all drivers`.
+    /// `true` if `name` stands for a general subject, such as `the program` or `all drivers`.
     #[serde(skip)]
     pub(crate) is_general: bool,
     /// `true` if the findings name a missing or broken file that the subject could not open, or a variable that it asks for.
