@@ -1,8 +1,9 @@
 //! Finds problems with the display that a program uses for its windows.
 
+mod session;
 mod xserver;
 
-use super::{elf, late};
+use super::{elf, late, origin};
 use crate::events::{Event, Record};
 use crate::report::{Crashed, Dropped, Report, codes, rank};
 use crate::variables::Variables;
@@ -26,7 +27,10 @@ const LIBRARIES: [&str; 7] = [
 const APART: [(&str, &str); 4] = [
     ("docker", "docker run -e DISPLAY -v /tmp/.X11-unix:/tmp/.X11-unix IMAGE"),
     ("podman", "podman run -e DISPLAY -v /tmp/.X11-unix:/tmp/.X11-unix IMAGE"),
-    ("flatpak", "flatpak override --user --socket=x11 --socket=wayland APP"),
+    (
+        "flatpak",
+        "flatpak override --user --socket=x11 --socket=wayland APPLICATION",
+    ),
     ("snap", "snap connect NAME:x11"),
 ];
 
@@ -50,9 +54,15 @@ pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
     let problems: Vec<Problem> = if is_set {
         servers.into_iter().flatten().collect()
     } else {
-        vec![Problem::without_remedy(
-            "neither DISPLAY nor WAYLAND_DISPLAY is set".into(),
-        )]
+        let variables = if needs_x11(report) {
+            session::x11(&report.variables).or_else(session::wayland)
+        } else {
+            session::wayland().or_else(|| session::x11(&report.variables))
+        };
+        vec![Problem {
+            finding: "neither DISPLAY nor WAYLAND_DISPLAY is set".into(),
+            advice: variables.map(|variables| to_use(&variables)),
+        }]
     };
     let row = codes::DISPLAY_MISSING;
     let advice = problems
@@ -71,6 +81,17 @@ pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
     })
 }
 
+/// Returns `true` if a program uses a library for X11 and none for Wayland.
+fn needs_x11(report: &Report) -> bool {
+    let executable = report.loader.as_ref().and_then(|loader| loader.executable.as_deref());
+    let needs = executable.and_then(|program| elf::read(Path::new(program)));
+    let has = |start: &str| {
+        let mut names = needs.iter().flat_map(|needs| &needs.names);
+        names.any(|name| name.starts_with(start))
+    };
+    (has("libX11") || has("libxcb")) && !has("libwayland-client")
+}
+
 /// Libraries of displays whose functions crash if a program passes a null pointer in place of a display.
 const OF_DISPLAYS: [&str; 4] = ["libX11.so", "libX11-xcb.so", "libxcb.so", "libwayland-client.so"];
 /// Upper bound on the address of a fault that a null pointer causes.
@@ -86,8 +107,8 @@ pub(super) fn of_crash(dropped: &mut Dropped, crash: Option<&Crashed>, variables
         0,
         "neither DISPLAY nor WAYLAND_DISPLAY is set, so the program probably uses a display that it could not open",
     );
-    dropped.advice = match other_x(variables) {
-        Some(number) => to_use(&format!("DISPLAY=:{number}")),
+    dropped.advice = match session::x11(variables) {
+        Some(variables) => to_use(&variables),
         None => codes::DISPLAY_MISSING.remedy.into(),
     };
 }
@@ -123,6 +144,7 @@ fn apart(surroundings: &[String]) -> Option<String> {
     let (place, command) = APART
         .iter()
         .find(|(place, _)| surroundings.iter().any(|word| word == place))?;
+    let command = command.replace("APPLICATION", &origin::flatpak_application());
     Some(format!(
         "The program runs in {place}, so the host must hand over its display: {command}. On a host without a display: xvfb-run PROGRAM"
     ))
@@ -219,17 +241,21 @@ fn x11(display: &str, variables: &Variables) -> Option<Problem> {
     let path = format!("{X_SOCKETS}/X{number}");
     let sockets = std::fs::read_to_string("/proc/net/unix").unwrap_or_default();
     let is_abstract = || sockets.lines().any(|line| line.ends_with(&format!("@{path}")));
-    let connected = UnixStream::connect(&path).map(|mut server| xserver::accepts(&mut server, None));
+    let cookie = xserver::cookie(number, variables);
+    let connected = UnixStream::connect(&path).map(|mut server| xserver::accepts(&mut server, cookie.as_deref()));
     match connected {
-        Ok(Some(false)) if !xserver::has_cookies(variables) => Some(Problem {
+        Ok(Some(false)) => Some(Problem {
             finding: format!(
-                "DISPLAY is {display}, and its server refuses programs without authorization: neither XAUTHORITY nor ~/.Xauthority leads to a file \
-                 that this user may read"
+                "DISPLAY is {display}, and its server refuses programs without authorization: neither XAUTHORITY nor ~/.Xauthority leads to a file with an authorization \
+                 for it that this user may read"
             ),
-            advice: Some(
-                "Set XAUTHORITY to the file of the session, or let the session's user permit others: xhost +si:localuser:USER"
-                    .into(),
-            ),
+            advice: Some(match session::authority(number) {
+                Some(file) => to_use(&session::in_variable(&file)),
+                None => format!(
+                    "Set XAUTHORITY to the file of the session, or let the session's user permit this one: xhost +si:localuser:{}",
+                    session::own_name()
+                ),
+            }),
         }),
         Ok(_) => None,
         Err(error) if error.kind() == ErrorKind::PermissionDenied => Some(Problem::without_remedy(format!(
@@ -238,7 +264,7 @@ fn x11(display: &str, variables: &Variables) -> Option<Problem> {
         Err(_) if is_abstract() => None,
         Err(_) => Some(Problem {
             finding: format!("DISPLAY is {display}, and no server listens at {path}"),
-            advice: other_x(variables).map(|number| to_use(&format!("DISPLAY=:{number}"))),
+            advice: session::x11(variables).map(|variables| to_use(&variables)),
         }),
     }
 }
@@ -262,39 +288,45 @@ fn wayland(display: &str, folder: Option<&str>) -> Option<Problem> {
             });
         }
     };
-    (!Path::new(&path).exists()).then(|| Problem {
-        finding: format!("WAYLAND_DISPLAY is {display}, and {path} is not there"),
+    let place = Path::new(&path);
+    let error = UnixStream::connect(place).err()?.kind();
+    let closed = elf::closed_folder(place).filter(|_| error == ErrorKind::PermissionDenied);
+    if let Some(closed) = closed {
+        let (finding, advice) = session::of_other_user(place, closed);
+        return Some(Problem {
+            finding: format!("WAYLAND_DISPLAY is {display}, and {finding}"),
+            advice: Some(advice),
+        });
+    }
+    let why = match error {
+        ErrorKind::PermissionDenied => format!("this user may not open {path}"),
+        ErrorKind::ConnectionRefused => format!("no compositor listens at {path}"),
+        _ => format!("{path} is not there"),
+    };
+    Some(Problem {
+        finding: format!("WAYLAND_DISPLAY is {display}, and {why}"),
         advice: folder
             .and_then(|folder| other_socket(folder, "wayland-", |_, _| true))
-            .map(|socket| to_use(&format!("WAYLAND_DISPLAY={socket}"))),
+            .map(|socket| to_use(&format!("WAYLAND_DISPLAY={socket}")))
+            .or_else(|| session::wayland().map(|variables| to_use(&variables))),
     })
-}
-
-/// Returns the number of an X server of this machine that accepts the programs of this user.
-fn other_x(variables: &Variables) -> Option<String> {
-    let accepts = |mut server, number: &str| {
-        let cookie = xserver::cookie(number, variables);
-        xserver::accepts(&mut server, cookie.as_deref()) == Some(true)
-    };
-    let socket = other_socket(X_SOCKETS, "X", accepts)?;
-    Some(socket[1..].into())
 }
 
 /// Returns the name of a socket in `folder` at which a server listens. The name consists of `start` and a number. `is_usable` receives a
 /// connection to the server and the number.
-fn other_socket(folder: &str, start: &str, is_usable: impl Fn(UnixStream, &str) -> bool) -> Option<String> {
+fn other_socket(folder: &str, start: &str, mut is_usable: impl FnMut(UnixStream, &str) -> bool) -> Option<String> {
     let entries = std::fs::read_dir(folder).ok()?.flatten();
     let mut names: Vec<String> = entries
         .filter_map(|entry| entry.file_name().into_string().ok())
         .collect();
     names.sort();
-    let is_socket = |name: &String| {
+    let mut is_socket = |name: &String| {
         let number = name.strip_prefix(start).unwrap_or_default();
         let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
         let connect = || UnixStream::connect(Path::new(folder).join(name));
         is_number && connect().is_ok_and(|server| is_usable(server, number))
     };
-    names.into_iter().find(is_socket)
+    names.into_iter().find(|name| is_socket(name))
 }
 
 /// Returns the remedy that sets a variable to the display of the session.

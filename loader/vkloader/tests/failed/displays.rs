@@ -67,6 +67,56 @@ fn the_display_of_the_session_is_named_if_a_variable_names_another() {
     assert!(!of_program(&machine, &program, &[]).codes().contains(&"display.missing"));
 }
 
+/// The folder of a session belongs to its user, and no other user may look into it.
+#[test]
+fn a_display_in_a_folder_of_another_user_is_not_called_missing() {
+    let mut machine = Machine::new();
+    machine.driver("good", "device one");
+    let program = with_library(&machine, "libwayland-client.so.0");
+    let folder = machine.path("run");
+    std::fs::create_dir(&folder).expect("a folder");
+    let _server = UnixListener::bind(folder.join("wayland-1")).expect("a socket");
+    if !machine.unprivileged() {
+        return;
+    }
+    let closed = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    std::fs::set_permissions(&folder, closed).expect("the owner may");
+    machine.variable("XDG_RUNTIME_DIR", folder.to_str().expect("plain"));
+    machine.variable("WAYLAND_DISPLAY", "wayland-1");
+    let explained = of_program(&machine, &program, &[]);
+    assert_eq!(explained.first(), "display.missing");
+    let wanted = format!("may not look into {}, which belongs to root", folder.display());
+    assert!(explained.findings().contains(&wanted), "{}", explained.findings());
+    let wanted = format!(
+        "sudo -u root env XDG_RUNTIME_DIR={} WAYLAND_DISPLAY=wayland-1 PROGRAM",
+        folder.display()
+    );
+    assert!(explained.advice().contains(&wanted), "{}", explained.advice());
+    // The superuser may look into the folder, where a compositor listens.
+    machine.privileged();
+    assert!(!of_program(&machine, &program, &[]).codes().contains(&"display.missing"));
+}
+
+/// A program over ssh has no variables of a session.
+#[test]
+fn the_variables_of_the_session_are_named_if_none_is_set() {
+    let _alone = alone();
+    let mut machine = Machine::new();
+    machine.driver("good", "device one");
+    let program = with_library(&machine, "libwayland-client.so.0");
+    let folder = machine.path("system/run/user/1001");
+    std::fs::create_dir_all(&folder).expect("folders");
+    if !machine.in_made_up_system(&["/run"]) {
+        return;
+    }
+    let _server = UnixListener::bind(folder.join("wayland-3")).expect("a socket");
+    let explained = of_program(&machine, &program, &[]);
+    assert_eq!(
+        explained.advice(),
+        "Use the display of the session: XDG_RUNTIME_DIR=/run/user/1001 WAYLAND_DISPLAY=wayland-3 PROGRAM"
+    );
+}
+
 /// Many programs open their window after they create an instance and before they list devices.
 #[test]
 fn a_missing_display_is_said_before_a_program_lists_devices() {
@@ -209,10 +259,12 @@ fn a_remote_desktop_without_dri3_is_named() {
     server.set_nonblocking(false).expect("a socket");
     let thread = std::thread::spawn(move || {
         for has_dri3 in [0, 1] {
-            // The first client only checks that the server is running.
+            // The first client only checks that the server is running and accepts the authorization.
             let (mut client, _) = server.accept().expect("a client");
-            client.read_exact(&mut [0; 12]).expect("a greeting");
-            client.write_all(&[0]).expect("an answer");
+            client
+                .read_exact(&mut [0; 12 + 20 + 16])
+                .expect("a greeting with an authorization");
+            client.write_all(&[1]).expect("an answer");
             let (mut client, _) = server.accept().expect("a client");
             let mut hello = [0; 12 + 20 + 16];
             client.read_exact(&mut hello).expect("a greeting with an authorization");

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// Name of the method of authorization that the X servers of this machine use.
 const COOKIE: &[u8] = b"MIT-MAGIC-COOKIE-1";
 /// Time limit for each answer of the server.
-const LIMIT: Duration = Duration::from_millis(200);
+const LIMIT: Duration = Duration::from_secs(1);
 
 /// Returns `true` if an X server accepts a client with the authorization `cookie`; `None` if the server does not answer.
 pub(super) fn accepts(server: &mut UnixStream, cookie: Option<&[u8]>) -> Option<bool> {
@@ -86,11 +86,6 @@ fn limits_dri(line: &str) -> bool {
     matches!(words[..], ["dri", "1" | "2", ..])
 }
 
-/// Returns `true` if this user may read a file with X authorizations.
-pub(super) fn has_cookies(variables: &Variables) -> bool {
-    !cookies(variables).is_empty()
-}
-
 fn cookies(variables: &Variables) -> Vec<u8> {
     let file = match variables.get("XAUTHORITY") {
         Some(file) => file.into(),
@@ -101,8 +96,11 @@ fn cookies(variables: &Variables) -> Vec<u8> {
 
 /// Returns the authorization for a display of this machine.
 pub(super) fn cookie(number: &str, variables: &Variables) -> Option<Vec<u8>> {
-    let bytes = cookies(variables);
-    let mut rest = &bytes[..];
+    cookie_in(&cookies(variables), number)
+}
+
+/// Returns the authorization for a display of this machine in a file of authorizations.
+pub(super) fn cookie_in(mut rest: &[u8], number: &str) -> Option<Vec<u8>> {
     loop {
         // Skips the address type of an entry. Entries for other machines are rare, and the server rejects their authorization.
         take(&mut rest, 2)?;
