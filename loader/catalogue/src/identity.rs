@@ -20,7 +20,7 @@ const DIGITS: usize = 16;
 /// number of hard links. Therefore, a changed number of links shows that a link may have changed the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// Number of the file system.
+    /// Number of the file system. It does not affect the written forms if the kernel chose it at the mount.
     pub device: u64,
     /// Number of the file on its file system.
     pub inode: u64,
@@ -70,9 +70,17 @@ impl Identity {
         add(self.content_sum(), self.changed)
     }
 
+    /// Returns the number of the file system; 0 if the file system has no block device of its own. The kernel then chooses a number at each
+    /// mount, so the files of a container get another one when the container starts again.
+    fn file_system(&self) -> u64 {
+        // The upper parts of a number in the form of the C library. They name the kind of device, and 0 means none.
+        let kind = (self.device >> 8) & 0xFFF | (self.device >> 32) & 0xFFFF_F000;
+        if kind == 0 { 0 } else { self.device }
+    }
+
     /// Returns a checksum of the members that do not change when a hard link is added.
     fn content_sum(&self) -> u64 {
-        let numbers = [self.device, self.inode, self.size];
+        let numbers = [self.file_system(), self.inode, self.size];
         add(numbers.into_iter().fold(SEED, mix), self.modified)
     }
 }
@@ -134,6 +142,7 @@ mod tests {
         assert!(FILE.is_written(text.as_bytes()));
         let others = [
             Identity { device: 1, ..FILE },
+            Identity { device: 0xfe02, ..FILE },
             Identity { inode: 8, ..FILE },
             Identity { size: 1, ..FILE },
             Identity {
@@ -166,6 +175,16 @@ mod tests {
             &text.to_uppercase().replace(char::is_numeric, "g"),
         ] {
             assert!(!FILE.is_written(text.as_bytes()), "{text}");
+        }
+    }
+
+    /// Kinds of devices have twelve bits, and twenty further ones above the first twenty bits of the number.
+    #[test]
+    fn the_number_of_a_mount_is_no_part_of_a_file() {
+        let text = |device| format!("{:#}", Identity { device, ..FILE });
+        assert_eq!(text(0x0010_0035), text(0x21));
+        for device in [0x121, 0x700, 0x1000_0000_0000] {
+            assert_ne!(text(device), text(0x21), "{device:x}");
         }
     }
 

@@ -201,6 +201,51 @@ fn a_driver_that_a_security_module_refuses_does_not_count() {
     assert_eq!(used_behind(&machine, &[&program, &driver], &[]), "unreadable");
 }
 
+/// DRV-271: the root of a container is an overlay, whose number the kernel chooses at each start. Its files keep their entries.
+#[test]
+fn a_container_that_starts_again_keeps_its_entries() {
+    let Some((machine, _)) = machine_of_two(&["-Wl,--build-id"]) else {
+        return;
+    };
+    let run = |command: &mut Command| command.output().is_ok_and(|done| done.status.success());
+    let (inside, place) = (machine.path("inside"), machine.path("libraries"));
+    fs::rename(&place, &inside).expect("a folder");
+    for folder in ["libraries", "upper", "work", "others"] {
+        fs::create_dir_all(machine.path(folder)).expect("a folder");
+    }
+    let layer = |name: &str| machine.path(name).display().to_string();
+    let options = format!(
+        "lowerdir={},upperdir={},workdir={}",
+        layer("inside"),
+        layer("upper"),
+        layer("work")
+    );
+    let others = machine.path("others");
+    let mount = || {
+        run(Command::new("mount")
+            .args(["-t", "overlay", "none", "-o", &options])
+            .arg(&place))
+    };
+    let unmount = |place: &Path| assert!(run(Command::new("umount").arg(place)), "{} is mounted", place.display());
+    if !mount() {
+        return skip("no overlay can be mounted");
+    }
+    update(&machine);
+    let (before, counted) = (fs::metadata(&place).map(|found| found.dev()), used(&machine, &[]));
+    unmount(&place);
+    // The other file system gets the number that is free now.
+    assert!(run(Command::new("mount").args(["-t", "tmpfs", "none"]).arg(&others)));
+    let is_there = mount();
+    let (after, counts) = (fs::metadata(&place).map(|found| found.dev()), used(&machine, &[]));
+    if is_there {
+        unmount(&place);
+    }
+    unmount(&others);
+    assert!(is_there, "an overlay");
+    assert_ne!(before.expect("a folder"), after.expect("a folder"));
+    assert_eq!((counted.as_str(), counts.as_str()), ("", ""));
+}
+
 /// DRV-271: the files in the next version of an image may have the same inode numbers and times. Only their build IDs show that they
 /// differ.
 #[test]
