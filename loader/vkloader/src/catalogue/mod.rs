@@ -7,6 +7,7 @@ mod display;
 mod file;
 mod here;
 mod identify;
+mod installed;
 mod machine;
 mod mark;
 mod others;
@@ -37,8 +38,8 @@ const GOOD: u8 = 0;
 /// Exit status if there is no catalogue, or if the drivers' answers differ from the catalogue.
 const NOT_GOOD: u8 = 1;
 
-/// Upper bound on the repetitions of an update during which devices appear or disappear. The update must repeat itself, because the
-/// system service that starts updates does not start a second update while one is running.
+/// Upper bound on the repetitions of an update during which devices appear or disappear, or drivers are installed. The update must repeat
+/// itself, because the system service that starts updates does not start a second update while one is running.
 const REPEATS: usize = 3;
 
 /// Commands for the driver catalogue.
@@ -177,55 +178,64 @@ const HAS_RECORDS: bool = cfg!(all(
 impl Update {
     /// Asks the drivers and writes the catalogue. Returns the exit status.
     fn run(self) -> io::Result<u8> {
-        let Self {
-            place,
-            asking,
-            changed,
-            all,
-            wake,
-            no_records,
-        } = self;
-        let path = place.path()?;
-        place.check_owner()?;
-        file::check(&path, place.user)?;
-        let before = if all { None } else { file::read(&path).ok() };
+        let path = self.place.path()?;
+        self.place.check_owner()?;
+        file::check(&path, self.place.user)?;
+        let before = if self.all { None } else { file::read(&path).ok() };
+        let mut installed = installed::now();
+        let mut made = self.write(&path, before, self.changed)?;
+        for _ in 0..REPEATS {
+            let now = installed::now();
+            // Only the service starts no second update, and it updates the system's catalogue.
+            if self.place.user || now == installed && path.exists() {
+                break;
+            }
+            installed = now;
+            made = self.write(&path, Some(made), true)?;
+        }
+        show::summary(&path, &made)?;
+        Ok(GOOD)
+    }
+
+    /// Asks the drivers, and writes their answers to the catalogue at `path`. Keeps the valid entries of `before` if `changed` is `true`.
+    fn write(&self, path: &Path, before: Option<Catalogue>, changed: bool) -> io::Result<Catalogue> {
+        let Self { place, asking, .. } = self;
         let folder = path.parent();
-        let records = folder.filter(|_| HAS_RECORDS && !no_records);
+        let records = folder.filter(|_| HAS_RECORDS && !self.no_records);
         let extent = |before, changed| update::Extent {
             before,
             changed,
-            wake,
+            wake: self.wake,
             records,
         };
-        let mut made = update::make(&place, &asking, extent(before, changed))?;
+        let mut made = update::make(place, asking, extent(before, changed))?;
         for _ in 0..REPEATS {
             if made.is_of_one_machine() {
                 break;
             }
             let before = Some(made);
-            made = update::make(&place, &asking, extent(before, true))?;
+            made = update::make(place, asking, extent(before, true))?;
         }
-        file::write(&path, &mut made)?;
+        file::write(path, &mut made)?;
         if let Some(folder) = folder {
             records::clean(folder, Some(&made))?;
         }
         if place.user {
             mark::put();
         }
-        show::summary(&path, &made)?;
         // A library that the user names has the word size of this program, so drivers of the other word size are skipped.
         if asking.library.is_none() {
             let flags = [
-                (changed, "--changed"),
-                (all, "--all"),
-                (wake, "--wake"),
-                (no_records, "--no-records"),
+                (self.changed, "--changed"),
+                (self.all, "--all"),
+                (self.wake, "--wake"),
+                (self.no_records, "--no-records"),
             ];
             let flags = flags.into_iter().filter(|(is_set, _)| *is_set);
             let words: Vec<&str> = ["update"].into_iter().chain(flags.map(|(_, word)| word)).collect();
-            others::run(&place, &words);
+            others::run(place, &words);
         }
-        Ok(GOOD)
+        Ok(made)
     }
 }
 

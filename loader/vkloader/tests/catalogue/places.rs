@@ -70,6 +70,42 @@ fn a_library_that_only_a_variable_leads_to_is_reported_with_the_remedies() {
     assert_eq!(driver(&written(&machine), "a")["outcome"], "answered");
 }
 
+/// DRV-276: the system's service starts no second update while one runs, so an update notices a driver that is installed meanwhile.
+#[test]
+fn a_driver_that_is_installed_during_an_update_is_asked() {
+    let mut machine = machine();
+    let (done, later) = (machine.path("done"), machine.path("later.json"));
+    let place = machine.path("root/var/cache/vulkan-loader");
+    machine.driver("b", "device one");
+    std::fs::rename(machine.path("data/vulkan/icd.d/b.json"), &later).expect("a manifest");
+    let folder = "/usr/local/share/vulkan/icd.d";
+    let (once, from) = (done.display(), later.display());
+    machine.driver(
+        "a",
+        &format!("run vkCreateInstance [ -e {once} ] || {{ touch {once}; cp {from} {folder}/b.json; }}\ndevice one"),
+    );
+    let mut words: Vec<String> = ["bwrap", "--bind", "/", "/", "--dev", "/dev"].map(String::from).into();
+    for folder in ["/usr/local/share", "/usr/share/vulkan", "/etc/vulkan"] {
+        if Path::new(folder).exists() {
+            words.extend(["--tmpfs".into(), folder.into()]);
+        }
+    }
+    let manifests = machine.path("data/vulkan").display().to_string();
+    words.extend(["--bind".into(), manifests, "/usr/local/share/vulkan".into()]);
+    if !machine.start_with(words) {
+        return;
+    }
+    let (root, asking) = (
+        machine.path("root").display().to_string(),
+        library().display().to_string(),
+    );
+    let text = errors(&machine, &["--changed", "--root", &root, "--library", &asking]);
+    let known = unpack(&place.join(file(&machine).file_name().expect("a name")));
+    for name in ["a", "b"] {
+        assert_eq!(driver(&known, name)["outcome"], "answered", "{name}: {text}");
+    }
+}
+
 /// The dynamic linker finds the driver's library, but the library lacks a dependency and therefore returns no functions.
 #[test]
 fn a_library_without_functions_has_an_entry_that_says_so() {
