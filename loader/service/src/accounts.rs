@@ -74,8 +74,12 @@ impl Accounts {
             return Ok(false);
         };
         match nix::sys::socket::getsockopt(socket, PeerPidfd) {
-            // If the system does not show the IDs, the client cannot take the place of others in the namespace of this process.
-            Ok(process) => ids(folder, &process).map_or(Ok(true), |text| is_elsewhere(&text)),
+            Ok(process) => match ids(folder, &process) {
+                Ok(text) => is_elsewhere(&text),
+                Err(error) if error.raw_os_error() == Some(libc::EMFILE) => Err(error),
+                // If the system does not show the IDs, the client cannot take the place of others in the namespace of this process.
+                Err(_) => Ok(true),
+            },
             // Linux before 6.5 returns no descriptor.
             Err(nix::Error::ENOPROTOOPT) => Ok(false),
             // Some later versions report an error for a process that has ended.

@@ -12,9 +12,10 @@ use std::fs::File;
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
-use vk_loader_service::config;
 use vk_loader_service::harden::DESCRIPTORS;
 use vk_loader_service::limits::{CLIENTS, CLIENTS_OF_USER, REQUESTS_A_SECOND, UNREAD_OF_USER};
 use wire::Operation;
@@ -287,6 +288,7 @@ fn lsv_46_unread_replies_of_closed_connections_count() {
             }
         }
         assert!(!connections(&machine.socket(), 20_000, 1)[0].is_alive());
+        assert!(machine.is_idle());
         drop(kept);
         machine::eventually("the user is served again", || {
             connections(&machine.socket(), 20_000, 1)[0].is_alive()
@@ -385,54 +387,65 @@ fn lsv_46_sent_descriptors_of_others_do_not_count() {
     });
 }
 
-/// LSV-45: root in a container, which can take the user ID of the service, does not get the state with that ID. Here, the service is in a
-/// PID namespace of its own, so that the test is elsewhere.
-#[test]
-fn lsv_45_the_user_of_the_service_is_denied_elsewhere() {
-    case(|mut machine| {
-        let (end, _other) = UnixStream::pair().unwrap();
-        if nix::sys::socket::getsockopt(&end, nix::sys::socket::sockopt::PeerPidfd).is_err() {
-            return machine::skip("the system does not show the PID namespaces of clients");
-        }
-        // The service ends with the shell, which is the first process of the namespace.
-        let words = [
-            "unshare",
-            "--pid",
-            "--fork",
-            "--mount-proc",
-            "--kill-child",
-            "sh",
-            "-c",
-            r#""$0" "$@" & wait"#,
-        ];
-        machine.wrap = words.map(str::to_owned).to_vec();
-        machine.start();
-        for (user, expected) in [(config::USER, "denied"), (20_000, "denied"), (0, "ok")] {
-            let mut client = connections(&machine.socket(), user, 1).remove(0);
-            assert_eq!(client.ask(Operation::Inspect, "{}").status(), expected, "user {user}");
-        }
-    });
-}
-
 /// LSV-46: connections that the service cannot close count for their user alone.
 #[test]
 fn lsv_46_connections_that_stay_open_count_for_their_user() {
     case(|mut machine| {
-        // Three threads of the service leave none that could close a connection with descriptors.
-        machine.user = Some((1 << 26) + std::process::id());
-        machine.wrap = ["prlimit", "--nproc=3"].map(str::to_owned).to_vec();
+        // Three threads of the service and another program leave no thread that could close a connection with descriptors.
+        let user = (1 << 26) + std::process::id();
+        let occupy = || Command::new("sleep").arg("120").uid(user).spawn().unwrap();
+        let mut other = occupy();
+        machine.user = Some(user);
+        machine.wrap = ["prlimit", "--nproc=4"].map(str::to_owned).to_vec();
         machine.start();
         assert!(machine.client().is_alive());
-        for _ in 0..UNREAD_OF_USER / 64 {
-            let clients = connections(&machine.socket(), 20_000, 64);
+        // The service receives all packets together with the connections.
+        let leave = |count| {
+            machine.signal(rustix::process::Signal::STOP);
+            let clients = connections(&machine.socket(), 20_000, count);
             for client in &clients {
                 let sent = [File::open("/dev/null").unwrap().into()];
                 client.send_raw(b"garbage", &sent).unwrap();
             }
-            machine::eventually("all are closed", || clients.iter().all(is_over));
-        }
+            machine.signal(rustix::process::Signal::CONT);
+            clients
+        };
+        let fill = || {
+            for _ in 0..UNREAD_OF_USER / 64 {
+                let clients = leave(64);
+                machine::eventually("all are closed", || clients.iter().all(is_over));
+            }
+        };
+        fill();
         assert!(!connections(&machine.socket(), 20_000, 1)[0].is_alive());
         assert!(connections(&machine.socket(), 20_001, 1)[0].is_alive());
+        // The service closes them once it can, also without another event.
+        assert!(machine.is_idle());
+        other.kill().and_then(|()| other.wait()).unwrap();
+        machine::eventually("all are closed", || machine.count("fd") < UNREAD_OF_USER);
+        other = occupy();
+        fill();
+        // The service accepts no further connections, which would use up its descriptors.
+        let clients = leave(64);
+        machine::eventually("all are closed", || clients.iter().all(is_over));
+        let _waiting = leave(200);
+        assert!(machine.is_idle());
+        assert!(machine.count("fd") < UNREAD_OF_USER + 200, "{}", machine.count("fd"));
+        other.kill().and_then(|()| other.wait()).unwrap();
+    });
+}
+
+/// LSV-46: if the service has no free descriptor, the user with the most connections makes room.
+#[test]
+fn lsv_46_without_a_free_descriptor_the_largest_user_makes_room() {
+    case(|mut machine| {
+        machine.user = Some(54321);
+        start_limited(&mut machine, 64);
+        let clients = connections(&machine.socket(), 20_000, 64);
+        machine::eventually("another user is served", || {
+            connections(&machine.socket(), 20_001, 1)[0].is_alive()
+        });
+        assert!(clients.iter().any(is_over));
     });
 }
 

@@ -258,14 +258,20 @@ fn lsv_57_a_second_service_ends_with_an_error() {
     });
 }
 
-/// LSV-58: if another file is at the path of the socket, the service ends with an error and does not touch the file.
+/// LSV-58: if another file is at the path of the socket, the service ends with an error and does not touch the file. It still prints earlier
+/// messages.
 #[test]
 fn lsv_58_a_file_in_the_place_of_the_socket_stays() {
-    case(|machine| {
+    case(|mut machine| {
+        machine.config(r#"{"devices":[{"icds":["../x"]}]}"#);
         machine.write("run/service.sock", "mine");
         let output = machine.command().stderr(Stdio::piped()).output().unwrap();
         assert_eq!(output.status.code(), Some(1));
-        assert!(printed(&output).contains("no socket"), "{}", printed(&output));
+        let text = printed(&output);
+        assert!(
+            text.contains("no socket") && text.contains("invalid name of a package"),
+            "{text}"
+        );
         assert_eq!(fs::read_to_string(machine.socket()).unwrap(), "mine");
     });
 }
@@ -349,6 +355,39 @@ fn lsv_43_the_state_is_written_for_people() {
         });
         let left: Vec<_> = fs::read_dir(machine.path("run/debug/manifest-fs")).unwrap().collect();
         assert!(left.is_empty(), "{left:?}");
+    });
+}
+
+/// LSV-45: root in a container, which can take the user ID of the service, does not get the state with that ID. Here, the service is in a
+/// PID namespace of its own, so that the test is elsewhere.
+#[test]
+fn lsv_45_the_user_of_the_service_is_denied_elsewhere() {
+    case(|mut machine| {
+        let (end, _other) = std::os::unix::net::UnixStream::pair().unwrap();
+        if nix::sys::socket::getsockopt(&end, nix::sys::socket::sockopt::PeerPidfd).is_err() {
+            return skip("the system does not show the PID namespaces of clients");
+        }
+        // The service ends with the shell, which is the first process of the namespace.
+        let words = [
+            "unshare",
+            "--pid",
+            "--fork",
+            "--mount-proc",
+            "--kill-child",
+            "sh",
+            "-c",
+            r#""$0" "$@" & wait"#,
+        ];
+        machine.wrap = words.map(str::to_owned).to_vec();
+        machine.start();
+        for (user, expected) in [(config::USER, "denied"), (20_000, "denied"), (0, "ok")] {
+            let mut client = machine::connections(&machine.socket(), user, 1).remove(0);
+            assert_eq!(
+                client.ask(wire::Operation::Inspect, "{}").status(),
+                expected,
+                "user {user}"
+            );
+        }
     });
 }
 

@@ -36,12 +36,7 @@ impl Server {
                 Err(Errno::AGAIN) => return,
                 Err(error) => {
                     warn!("a connection cannot be accepted: {error}");
-                    if let Some(client) = limits::largest(&self.places(now)) {
-                        self.close(client, &End::Displaced, now);
-                    }
-                    self.listen(epoll::EventFlags::empty());
-                    self.resume_at.get_or_insert(now + PAUSE);
-                    return;
+                    return self.make_room(now);
                 }
             };
             match Client::new(socket, &self.accounts, now) {
@@ -49,9 +44,21 @@ impl Server {
                 Err((socket, error)) => {
                     info!("a client is refused: {error}");
                     self.discard(NOBODY, socket);
+                    if error.raw_os_error() == Some(libc::EMFILE) {
+                        return self.make_room(now);
+                    }
                 }
             }
         }
+    }
+
+    /// Closes a connection of the user with the most connections, and accepts connections again after a short time.
+    fn make_room(&mut self, now: Instant) {
+        if let Some(client) = limits::largest(&self.places(now)) {
+            self.close(client, &End::Displaced, now);
+        }
+        self.listen(epoll::EventFlags::empty());
+        self.resume_at.get_or_insert(now + PAUSE);
     }
 
     /// Adds a client. If there are too many clients, closes the connection of another client or rejects the new client.
