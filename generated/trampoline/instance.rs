@@ -185,7 +185,7 @@ pub unsafe extern "system" fn vkCreateWaylandSurfaceKHR(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    forward_of_instance! { vkCreateWaylandSurfaceKHR(instance, pCreateInfo, pAllocator, pSurface.cast()) }
+    unsafe { crate::entry::create_wayland_surface_khr(instance, pCreateInfo, pAllocator, pSurface) }
 }
 
 /// [`vkCreateWin32SurfaceKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateWin32SurfaceKHR.html)
@@ -219,7 +219,7 @@ pub unsafe extern "system" fn vkCreateXcbSurfaceKHR(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    forward_of_instance! { vkCreateXcbSurfaceKHR(instance, pCreateInfo, pAllocator, pSurface.cast()) }
+    unsafe { crate::entry::create_xcb_surface_khr(instance, pCreateInfo, pAllocator, pSurface) }
 }
 
 /// [`vkCreateXlibSurfaceKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateXlibSurfaceKHR.html)
@@ -242,7 +242,7 @@ pub unsafe extern "system" fn vkCreateXlibSurfaceKHR(
     pAllocator: *const VkAllocationCallbacks,
     pSurface: *mut VkSurfaceKHR<App>,
 ) -> VkResult {
-    forward_of_instance! { vkCreateXlibSurfaceKHR(instance, pCreateInfo, pAllocator, pSurface.cast()) }
+    unsafe { crate::entry::create_xlib_surface_khr(instance, pCreateInfo, pAllocator, pSurface) }
 }
 
 /// [`vkDebugReportMessageEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDebugReportMessageEXT.html)

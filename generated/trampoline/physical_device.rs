@@ -811,36 +811,28 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilities2EXT(
 }
 
 /// [`vkGetPhysicalDeviceSurfaceCapabilities2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSurfaceCapabilities2KHR.html)
-#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilities2KHR(
     physicalDevice: VkPhysicalDevice<App>,
     pSurfaceInfo: *const VkPhysicalDeviceSurfaceInfo2KHR<App>,
     pSurfaceCapabilities: *mut VkSurfaceCapabilities2KHR,
 ) -> VkResult {
-    forward_of_physical_device! {
-        vkGetPhysicalDeviceSurfaceCapabilities2KHR(physicalDevice, pSurfaceInfo.cast(), pSurfaceCapabilities)
+    unsafe {
+        crate::entry::get_physical_device_surface_capabilities2_khr(physicalDevice, pSurfaceInfo, pSurfaceCapabilities)
     }
 }
 
 /// [`vkGetPhysicalDeviceSurfaceCapabilitiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSurfaceCapabilitiesKHR.html)
-#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilitiesKHR(
     physicalDevice: VkPhysicalDevice<App>,
     surface: VkSurfaceKHR<App>,
     pSurfaceCapabilities: *mut VkSurfaceCapabilitiesKHR,
 ) -> VkResult {
-    forward_of_physical_device! {
-        vkGetPhysicalDeviceSurfaceCapabilitiesKHR(physicalDevice, surface, pSurfaceCapabilities)
-    }
+    unsafe { crate::entry::get_physical_device_surface_capabilities_khr(physicalDevice, surface, pSurfaceCapabilities) }
 }
 
 /// [`vkGetPhysicalDeviceSurfaceFormats2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSurfaceFormats2KHR.html)
-#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormats2KHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -848,14 +840,17 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormats2KHR(
     pSurfaceFormatCount: *mut u32,
     pSurfaceFormats: *mut VkSurfaceFormat2KHR,
 ) -> VkResult {
-    forward_of_physical_device! {
-        vkGetPhysicalDeviceSurfaceFormats2KHR(physicalDevice, pSurfaceInfo.cast(), pSurfaceFormatCount, pSurfaceFormats)
+    unsafe {
+        crate::entry::get_physical_device_surface_formats2_khr(
+            physicalDevice,
+            pSurfaceInfo,
+            pSurfaceFormatCount,
+            pSurfaceFormats,
+        )
     }
 }
 
 /// [`vkGetPhysicalDeviceSurfaceFormatsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSurfaceFormatsKHR.html)
-#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormatsKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -863,8 +858,13 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormatsKHR(
     pSurfaceFormatCount: *mut u32,
     pSurfaceFormats: *mut VkSurfaceFormatKHR,
 ) -> VkResult {
-    forward_of_physical_device! {
-        vkGetPhysicalDeviceSurfaceFormatsKHR(physicalDevice, surface, pSurfaceFormatCount, pSurfaceFormats)
+    unsafe {
+        crate::entry::get_physical_device_surface_formats_khr(
+            physicalDevice,
+            surface,
+            pSurfaceFormatCount,
+            pSurfaceFormats,
+        )
     }
 }
 
@@ -884,8 +884,6 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModes2EXT(
 }
 
 /// [`vkGetPhysicalDeviceSurfacePresentModesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSurfacePresentModesKHR.html)
-#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModesKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -893,14 +891,17 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModesKHR(
     pPresentModeCount: *mut u32,
     pPresentModes: *mut VkPresentModeKHR,
 ) -> VkResult {
-    forward_of_physical_device! {
-        vkGetPhysicalDeviceSurfacePresentModesKHR(physicalDevice, surface, pPresentModeCount, pPresentModes)
+    unsafe {
+        crate::entry::get_physical_device_surface_present_modes_khr(
+            physicalDevice,
+            surface,
+            pPresentModeCount,
+            pPresentModes,
+        )
     }
 }
 
 /// [`vkGetPhysicalDeviceSurfaceSupportKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSurfaceSupportKHR.html)
-#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceSupportKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -908,8 +909,8 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceSupportKHR(
     surface: VkSurfaceKHR<App>,
     pSupported: *mut VkBool32,
 ) -> VkResult {
-    forward_of_physical_device! {
-        vkGetPhysicalDeviceSurfaceSupportKHR(physicalDevice, queueFamilyIndex, surface, pSupported)
+    unsafe {
+        crate::entry::get_physical_device_surface_support_khr(physicalDevice, queueFamilyIndex, surface, pSupported)
     }
 }
 

@@ -7,6 +7,7 @@
 mod chain;
 mod create;
 mod destroy;
+mod features;
 mod group;
 mod object;
 mod terminator;

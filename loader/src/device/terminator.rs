@@ -1,6 +1,7 @@
 //! The end of the device chain: the driver's device (APP-145, DRV-192 to DRV-200).
 
 use super::create::publish;
+use super::features;
 use super::group::{self, Regrouped};
 use super::object::{Device, DriverDevice, driver_function};
 use crate::alloc::{HostVec, ReservedNode};
@@ -8,6 +9,7 @@ use crate::driver_interface;
 use crate::ffi;
 use crate::ffi::layer_interface::GetDeviceProcAddr;
 use crate::generated::dispatch::DeviceTerminatorTable;
+use crate::generated::pfn::PFN_vkCreateDevice;
 use crate::generated::types::{
     VkAllocationCallbacks, VkDevice, VkDeviceCreateInfo, VkPhysicalDeviceFeatures2,
     VkPhysicalDeviceMaintenance5Features, VkPhysicalDeviceProperties, VkResult, VkSystemAllocationScope,
@@ -25,7 +27,7 @@ use core::mem::MaybeUninit;
 use discovery::extension::{DeviceExtension, DeviceExtensionSet, InstanceExtension};
 use discovery::journal::{LogBits, Sink};
 use discovery::log::{self, LogSink};
-use discovery::trace::Step;
+use discovery::trace::{self, Step};
 use os::{Address, Raw};
 
 /// Creates the driver's device.
@@ -123,10 +125,8 @@ impl Creation<'_> {
         let mut handle = VkDevice(core::ptr::null_mut());
         let missing = VkResult::VK_ERROR_INITIALIZATION_FAILED;
         let create = self.driver.table.vkCreateDevice.ok_or(missing)?;
-        let step = Step::Driver(self.driver.path()).begin(b"vkCreateDevice");
-        // SAFETY: the function belongs to the driver of this physical device, and the create info lives until the function returns.
-        let result = unsafe { create(self.physical_device.handle, &info, self.callbacks, &mut handle) };
-        step.end(result.0);
+        // SAFETY: the function belongs to the driver of this physical device, and the create info is valid.
+        let result = unsafe { self.ask(create, &info, &mut handle) };
         drop(regrouped);
         if result != VkResult::VK_SUCCESS || handle.0.is_null() {
             self.log(
@@ -163,6 +163,27 @@ impl Creation<'_> {
             publish(self.device);
         }
         Ok(handle)
+    }
+
+    /// Calls the driver's function, and records the call in the trace with the features that the driver lacks.
+    ///
+    /// # Safety
+    /// `create` belongs to the driver of the physical device, and the create info is valid.
+    unsafe fn ask(
+        &self,
+        create: PFN_vkCreateDevice<DriverLevel>,
+        info: &VkDeviceCreateInfo,
+        handle: &mut VkDevice,
+    ) -> VkResult {
+        let step = Step::Driver(self.driver.path()).begin(b"vkCreateDevice");
+        // SAFETY: the caller promises a function of this driver, and a create info that is valid until the function returns.
+        let result = unsafe { create(self.physical_device.handle, info, self.callbacks, handle) };
+        step.end(result.0);
+        if result == VkResult::VK_ERROR_FEATURE_NOT_PRESENT && trace::is_on() {
+            // SAFETY: the caller promises a valid create info, and the physical device belongs to the driver.
+            unsafe { features::record(self.driver, self.physical_device.handle, info) };
+        }
+        result
     }
 
     fn log(&self, bits: LogBits, text: core::fmt::Arguments<'_>) {

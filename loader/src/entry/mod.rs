@@ -24,6 +24,7 @@ macro_rules! traced {
 
 mod global;
 mod instance_level;
+mod surface;
 
 pub(crate) use crate::debug::entry::{
     debug_marker_set_object_name_ext, debug_marker_set_object_tag_ext, set_debug_utils_object_name_ext,
@@ -39,4 +40,10 @@ pub(crate) use global::{
 pub(crate) use instance_level::{
     create_device, destroy_device, destroy_instance, enumerate_device_extension_properties,
     enumerate_physical_device_groups, enumerate_physical_devices,
+};
+pub(crate) use surface::{
+    create_wayland_surface_khr, create_xcb_surface_khr, create_xlib_surface_khr,
+    get_physical_device_surface_capabilities_khr, get_physical_device_surface_capabilities2_khr,
+    get_physical_device_surface_formats_khr, get_physical_device_surface_formats2_khr,
+    get_physical_device_surface_present_modes_khr, get_physical_device_surface_support_khr,
 };

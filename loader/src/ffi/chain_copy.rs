@@ -55,6 +55,14 @@ fn size_of_type(kind: VkStructureType) -> Option<usize> {
     Some(CHAIN_MEMBERS[at].size())
 }
 
+/// Returns the number of 32-bit words after the first two members of the structures of a type. Returns `None` if the number is unknown, or if
+/// the structures also have pointers.
+pub(crate) fn words_of_type(kind: VkStructureType) -> Option<usize> {
+    let at = CHAIN_MEMBERS.binary_search_by_key(&kind.0, |member| member.kind).ok()?;
+    let member = CHAIN_MEMBERS[at];
+    (member.pointers == 0).then_some(member.words.into())
+}
+
 /// Alignment of the copies in bytes.
 const UNIT: usize = size_of::<u64>();
 

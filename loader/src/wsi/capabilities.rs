@@ -34,7 +34,7 @@ pub(crate) unsafe fn get_physical_device_surface_capabilities2_khr(
         Some(function) => unsafe {
             surface_info_for(target.driver, info).map(|own| {
                 preset_protected(capabilities.pNext);
-                function(target.handle, &own, capabilities)
+                target.recorded(|| function(target.handle, &own, capabilities))
             })
         },
         // SAFETY: the caller promises valid structures and a surface from the lowest layer.

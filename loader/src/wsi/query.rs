@@ -8,6 +8,7 @@ use crate::target::Target;
 use discovery::extension::InstanceExtension;
 use discovery::journal::LogBits;
 use discovery::log;
+use discovery::trace::{Begun, Step};
 use os::Raw;
 
 /// Reports a call of a command whose extension is not enabled (DRV-164, APP-161).
@@ -76,6 +77,19 @@ impl Target {
             bits,
             format_args!("ICD for selected physical device does not export {}!", self.command),
         );
+    }
+
+    /// Writes to the trace that a call of the driver begins.
+    pub(super) fn begin(&self) -> Begun<'static> {
+        Step::Driver(self.driver.path()).begin(self.command.as_bytes())
+    }
+
+    /// Calls the driver through `call`, and records the call in the trace.
+    pub(super) fn recorded(&self, call: impl FnOnce() -> VkResult) -> VkResult {
+        let step = self.begin();
+        let result = call();
+        step.end(result.0);
+        result
     }
 
     /// Returns the driver's surface.

@@ -33,12 +33,18 @@ pub(crate) unsafe fn get_physical_device_surface_support_khr(
         target.missing(LogBits::ERROR);
         return VkResult::VK_SUCCESS;
     };
+    let step = target.begin();
     // SAFETY: the caller promises a surface from the lowest layer.
-    let Ok(surface) = (unsafe { target.surface(surface) }) else {
-        return VkResult::VK_SUCCESS;
+    let result = match unsafe { target.surface(surface) } {
+        // SAFETY: the driver's function receives the driver's own handles.
+        Ok(surface) => unsafe { function(target.handle, queue_family, surface, supported) },
+        Err(_) => VkResult::VK_SUCCESS,
     };
-    // SAFETY: the driver's function receives the driver's own handles.
-    unsafe { function(target.handle, queue_family, surface, supported) }
+    step.end_with(|record| {
+        record.signed("result", result.0.into());
+        record.flag("supported", *supported != VK_FALSE);
+    });
+    result
 }
 
 /// Implements `vkGetPhysicalDeviceSurfaceCapabilitiesKHR` at the end of the chain.
@@ -65,7 +71,7 @@ pub(crate) unsafe fn get_physical_device_surface_capabilities_khr(
     // SAFETY: the caller promises a surface from the lowest layer.
     match unsafe { target.surface(surface) } {
         // SAFETY: the driver's function receives the driver's own handles and the caller's parameters.
-        Ok(surface) => unsafe { function(target.handle, surface, capabilities) },
+        Ok(surface) => target.recorded(|| unsafe { function(target.handle, surface, capabilities) }),
         Err(error) => error,
     }
 }
@@ -101,7 +107,7 @@ pub(crate) unsafe fn get_physical_device_surface_formats_khr(
     // SAFETY: the caller promises a surface from the lowest layer.
     match unsafe { target.surface(surface) } {
         // SAFETY: the driver's function receives the driver's own handles and the caller's parameters.
-        Ok(surface) => unsafe { function(target.handle, surface, count, formats) },
+        Ok(surface) => target.recorded(|| unsafe { function(target.handle, surface, count, formats) }),
         Err(error) => error,
     }
 }
@@ -131,7 +137,7 @@ pub(crate) unsafe fn get_physical_device_surface_present_modes_khr(
     // SAFETY: the caller promises a surface from the lowest layer.
     match unsafe { target.surface(surface) } {
         // SAFETY: the driver's function receives the driver's own handles and the caller's parameters.
-        Ok(surface) => unsafe { function(target.handle, surface, count, modes) },
+        Ok(surface) => target.recorded(|| unsafe { function(target.handle, surface, count, modes) }),
         Err(error) => error,
     }
 }
@@ -159,7 +165,8 @@ pub(crate) unsafe fn get_physical_device_surface_formats2_khr(
     let answer = match target.driver.table.vkGetPhysicalDeviceSurfaceFormats2KHR {
         // SAFETY: the caller promises a surface from the lowest layer; the driver's function receives the driver's own handles.
         Some(function) => unsafe {
-            surface_info_for(target.driver, info).map(|own| function(target.handle, &own, count, formats))
+            surface_info_for(target.driver, info)
+                .map(|own| target.recorded(|| function(target.handle, &own, count, formats)))
         },
         // SAFETY: Vulkan requires a valid structure, count and array; the surface comes from the lowest layer.
         None => unsafe { formats_by_first_generation(&target, info, count, formats) },

@@ -6,6 +6,7 @@ use crate::handle::{Chain, Driver, SurfaceHandle};
 use crate::instance::InstanceDriver;
 use crate::window_system::Surface;
 use discovery::extension::InstanceExtension;
+use discovery::trace::Step;
 
 /// First interface version in which drivers create surfaces of their own.
 const OWN_SURFACES: u32 = 3;
@@ -68,9 +69,11 @@ fn stored(driver: &InstanceDriver, surface: &Surface) -> Option<u64> {
 /// run again and store a surface. In that case, the stored surface is used, and the new one is destroyed.
 fn make(driver: &InstanceDriver, surface: &Surface) -> Result<SurfaceHandle<Driver>, VkResult> {
     let mut made = SurfaceHandle::NULL;
+    let step = Step::Driver(driver.path()).begin(surface.platform.command.as_bytes());
     // SAFETY: the function belongs to the surface's own platform.
     let result = unsafe { (surface.platform.make)(&driver.table, driver.handle, surface, &mut made) };
     let result = result.unwrap_or(VkResult::VK_ERROR_EXTENSION_NOT_PRESENT);
+    step.end(result.0);
     let succeeded = result == VkResult::VK_SUCCESS;
     let earlier = {
         let mut table = driver.surfaces.lock();

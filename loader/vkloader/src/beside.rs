@@ -4,7 +4,7 @@ use crate::child::{self, Finished};
 use crate::commands::Library;
 use crate::explain::KEPT;
 use crate::probe::{self, Seen};
-use crate::report::{self, NEWER_ONLY_DRIVERS, ONLY_DRIVERS, Report, WITHOUT_LAYERS};
+use crate::report::{self, NEWER_ONLY_DRIVERS, ONLY_DRIVERS, Report, WITHOUT_LAYERS, codes};
 use crate::variables::Variables;
 use std::ffi::OsStr;
 use std::io;
@@ -89,8 +89,8 @@ impl<'a> Beside<'a> {
 }
 
 impl Beside<'_> {
-    /// Finds the layer that hides extensions of devices from a program that failed without a known reason, and adds it to the report. `seen`
-    /// has the results of the probe with all layers.
+    /// Finds the layer that hides extensions or features of devices from a program that failed without a known reason, and adds it to the
+    /// report. `seen` has the results of the probe with all layers.
     ///
     /// # Errors
     ///
@@ -99,34 +99,44 @@ impl Beside<'_> {
         if self.layers.is_empty() || !seen.is_complete() || !report.has_failed_alone() {
             return Ok(());
         }
-        let hidden = |without: &str| -> io::Result<Vec<String>> {
-            Ok(self
-                .seen(without)?
-                .map_or_else(Vec::new, |free| hidden_extensions(seen, &free)))
+        let hidden = |without: &str| -> io::Result<[Vec<String>; 2]> {
+            let free = self.seen(without)?.unwrap_or_default();
+            Ok([hidden(seen, &free, extensions), hidden(seen, &free, features)])
         };
-        if hidden(ALL)?.is_empty() {
+        if hidden(ALL)?.iter().all(Vec::is_empty) {
             return Ok(());
         }
         for (name, _) in &self.layers {
-            let names = hidden(name)?;
-            if !names.is_empty() {
-                report.add_hidden_extensions(name, &names);
+            let [extensions, features] = hidden(name)?;
+            if !extensions.is_empty() {
+                report.add_hidden(codes::LAYER_HIDES_EXTENSIONS, name, "extensions", &extensions);
+            }
+            if !features.is_empty() {
+                report.add_hidden(codes::LAYER_HIDES_FEATURES, name, "features", &features);
             }
         }
         Ok(())
     }
 }
 
-/// Returns the extensions of devices in `free` that the same devices in `seen` lack.
-fn hidden_extensions(seen: &Seen, free: &Seen) -> Vec<String> {
+fn extensions(device: &probe::Device) -> &[String] {
+    &device.extensions
+}
+
+fn features(device: &probe::Device) -> &[String] {
+    &device.features
+}
+
+/// Returns the names that `list` returns for devices in `free`, and not for the same devices in `seen`.
+fn hidden(seen: &Seen, free: &Seen, list: fn(&probe::Device) -> &[String]) -> Vec<String> {
     let mut hidden: Vec<String> = Vec::new();
     for device in &free.devices {
         let is_same = |one: &&probe::Device| (one.uuid.as_ref(), &one.name) == (device.uuid.as_ref(), &device.name);
         let Some(own) = seen.devices.iter().find(is_same) else {
             continue;
         };
-        let is_new = |name: &&String| !own.extensions.contains(name);
-        for name in device.extensions.iter().filter(is_new) {
+        let is_new = |name: &&String| !list(own).contains(name);
+        for name in list(device).iter().filter(is_new) {
             if !hidden.contains(name) {
                 hidden.push(name.clone());
             }
@@ -164,7 +174,11 @@ mod tests {
             ..Seen::default()
         };
         let free = seen("one", &["VK_A", "VK_B"]);
-        assert_eq!(hidden_extensions(&seen("one", &["VK_B", "VK_C"]), &free), ["VK_A"]);
-        assert!(hidden_extensions(&seen("two", &[]), &free).is_empty(), "another device");
+        assert_eq!(hidden(&seen("one", &["VK_B", "VK_C"]), &free, extensions), ["VK_A"]);
+        assert!(hidden(&seen("one", &["VK_B"]), &free, features).is_empty());
+        assert!(
+            hidden(&seen("two", &[]), &free, extensions).is_empty(),
+            "another device"
+        );
     }
 }

@@ -44,6 +44,8 @@ pub(crate) enum Event {
     Driver(Driver),
     /// The library determined the position of a physical device.
     Device(Device),
+    /// A device lacks a feature that the last request for a device asked for.
+    Lacks(Lacking),
     /// The library logged a message that is not about a decision.
     Message(Message),
     /// A line on standard error between two records, if standard error is redirected to the trace.
@@ -91,6 +93,17 @@ pub(crate) struct Step {
     pub(crate) result: Option<i32>,
     /// Number of devices that a driver reported in this step.
     pub(crate) devices: Option<u64>,
+    /// `true` if a queue family can show images on a surface, according to the answer in this step.
+    pub(crate) supported: Option<bool>,
+}
+
+/// A feature that a device lacks.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Lacking {
+    /// Number of the type of the structure.
+    pub(crate) structure: i32,
+    /// Place of the member in the structure.
+    pub(crate) word: usize,
 }
 
 impl Step {

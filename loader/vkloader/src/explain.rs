@@ -9,11 +9,14 @@ use crate::probe::Seen;
 use crate::report::{self, Received, Report, Retried, Switch, Verdict};
 use crate::{causes, crash, remedy, show, superuser, untraced};
 use clap::Args;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::PathBuf;
 use std::process::{Command as Process, ExitCode};
 use std::sync::Once;
+
+/// Exit status if the devices of the program are unknown.
+const UNANSWERED: u8 = 2;
 
 /// Options of `vkloader explain`.
 #[derive(Args)]
@@ -103,12 +106,11 @@ impl Explain {
         self.show(&report)
     }
 
-    /// Checks that the program wrote a trace. If the program is for another processor or word size, adds a finding about that to the
-    /// report.
+    /// Checks that the program wrote a trace. If not, adds a finding with the reason to the report, unless a crash explains it.
     ///
     /// # Errors
     ///
-    /// Returns an error if the program left no trace for a reason other than a crash or its processor or word size.
+    /// Returns an error if the probe left no trace, or if the program used another library than the user named.
     fn check_trace(
         &self,
         report: &mut Report,
@@ -126,20 +128,39 @@ impl Explain {
                 .splice(0..0, untraced::of_other_size(program, &probe.records));
             return Ok(());
         }
+        if let Some(why) = self.why_untraced(report, finished, folder, seen)? {
+            let program = self.program.first().map_or(OsStr::new(""), OsString::as_os_str);
+            untraced::add(report, program, &why);
+        }
+        Ok(())
+    }
+
+    /// Returns the reason why the program wrote no trace, with remedies after semicolons. Returns `None` if there is a trace, or if a crash
+    /// explains that there is none.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the probe left no trace, or if the program used another library than the user named.
+    fn why_untraced(
+        &self,
+        report: &Report,
+        finished: &Finished,
+        folder: Option<&LibraryFolder>,
+        seen: Option<&Seen>,
+    ) -> io::Result<Option<String>> {
         if report.loader.is_none()
             && let Some(program) = self.program.first()
             && let Some(words) = untraced::lacks_symbol(program, finished.ending)
         {
-            return Err(without_trace(report, words));
+            return Ok(Some(words));
         }
         if report.loader.is_none() && report.crash.is_some() {
-            // The crash explains the missing trace.
-            return Ok(());
+            return Ok(None);
         }
         if report.loader.is_none()
             && let Some(words) = untraced::cleared(&finished.environments, &self.program)
         {
-            return Err(without_trace(report, untraced::known(&self.program).unwrap_or(words)));
+            return Ok(Some(untraced::known(&self.program).unwrap_or(words)));
         }
         // If the program uses its own loader, the report is about that loader, unless the user named a library.
         let is_known = self.library.is_carried && report.loader.is_some();
@@ -148,15 +169,18 @@ impl Explain {
             && let Some(missed) = folder.missed_by(program, &finished.records)
         {
             let opened = || missed.words(untraced::opened(finished.graphics.as_deref(), &self.library.path()));
-            return Err(without_trace(
-                report,
-                untraced::known(&self.program).unwrap_or_else(opened),
-            ));
+            let why = untraced::known(&self.program).unwrap_or_else(opened);
+            if report.loader.is_none() {
+                return Ok(Some(why));
+            }
+            // The trace of another library does not answer the question of the user, who named one.
+            let words = format!("the program left no trace of this library{}", show::reason(&why));
+            return Err(io::Error::other(words));
         }
         match report.loader {
             None if self.program.is_empty() => Err(io::Error::other(self.no_trace(seen, finished))),
-            None => Err(without_trace(report, self.no_trace(seen, finished))),
-            Some(_) => Ok(()),
+            None => Ok(Some(self.no_trace(seen, finished))),
+            Some(_) => Ok(None),
         }
     }
 
@@ -177,6 +201,9 @@ impl Explain {
                 .any(|device| device.is_usable && condition.fits(device)),
             None => report.is_usable(),
         };
+        if report.lacks_trace() {
+            return Ok(ExitCode::from(UNANSWERED));
+        }
         let fits = fits && !report.lacks_loader();
         Ok(ExitCode::from(if fits { USABLE } else { NONE }))
     }
@@ -331,28 +358,6 @@ enum Purpose<'a> {
     Run(Option<&'a Switch>),
     /// A run with the log of the dynamic linker. The program's output is hidden, because the first run already showed it.
     Linker,
-}
-
-/// Returns an error about a process that wrote no trace. The error includes the way in which the process ended, if the missing trace may be
-/// a result of that.
-fn without_trace(report: &Report, why: String) -> io::Error {
-    let ended = report
-        .ended
-        .as_ref()
-        .map_or(String::new(), |ended| format!(". {ended}"));
-    // The remedies follow the reason, after semicolons.
-    let (reason, remedies) = why.split_once("; ").unwrap_or((&why, ""));
-    let of_variables = causes::without_vulkan();
-    let parts = [
-        &format!("{reason}{ended}"),
-        of_variables.trim_start_matches(". "),
-        remedies,
-    ];
-    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    io::Error::other(format!(
-        "the program left no trace, so its devices are unknown{}",
-        show::reason(&parts.join("; "))
-    ))
 }
 
 fn plain(program: &OsString, arguments: &[OsString]) -> Process {

@@ -16,6 +16,7 @@ mod commands;
 mod crash;
 mod events;
 mod explain;
+mod features;
 #[cfg(target_os = "linux")]
 mod files;
 mod installed;

@@ -1,10 +1,10 @@
 //! The probe: a process that opens the library and makes the same first calls as every Vulkan program.
 
-use crate::objects;
 use crate::vulkan::{
     self, Code, Entry, ExtensionProperties, GetProcAddr, Head, Instance, Physical, PhysicalDeviceDriverProperties,
     PhysicalDeviceIdProperties, PhysicalDevicePciBusInfoProperties,
 };
+use crate::{features, objects};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use serde::{Deserialize, Serialize};
 use std::ffi::{CStr, CString, OsString};
@@ -130,6 +130,9 @@ pub(crate) struct Device {
     /// Names of the device's extensions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) extensions: Vec<String>,
+    /// Names of the features that the device has, among those of Vulkan's versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) features: Vec<String>,
 }
 
 /// Commands that the probe calls.
@@ -244,6 +247,9 @@ fn ask(
     seen.enumeration = Some(devices.as_ref().err().copied().unwrap_or(vulkan::SUCCESS));
     let devices = devices.unwrap_or_default();
     seen.devices = devices.iter().copied().map(describe).collect();
+    for (described, device) in seen.devices.iter_mut().zip(&devices) {
+        described.features = features(*device);
+    }
     seen.note_objects();
     for (place, device) in devices.into_iter().enumerate() {
         tell(seen)?;
@@ -307,6 +313,28 @@ fn create(entry: &Entry, extent: Extent, layers: &[String], seen: &mut Seen) -> 
         .collect();
     let layers: Vec<&CStr> = layers.iter().map(CString::as_c_str).collect();
     entry.instance(number, 0, &[], &layers)
+}
+
+/// Structures of features of Vulkan's versions. Each row has the first version that has the structure, and its type.
+const FEATURES: [(u32, i32); 5] = [
+    (vulkan::VERSION_1_1, features::CORE),
+    (vulkan::VERSION_1_2, 49),
+    (vulkan::VERSION_1_2, 51),
+    (vulkan::VERSION_1_3, 53),
+    (vulkan::VERSION_1_4, 55),
+];
+
+/// Returns the names of the features that a device has.
+fn features(device: Physical<'_>) -> Vec<String> {
+    let version = device.properties().api_version;
+    let rows = FEATURES.iter().filter(|(first, _)| version >= *first);
+    let structures: Vec<i32> = rows.map(|(_, structure)| *structure).collect();
+    let all = device.features(&structures);
+    let names = all.iter().flat_map(|one| {
+        let named = features::of(one.head.structure_type).zip(one.words);
+        named.filter(|(_, word)| *word != 0).map(|(name, _)| name.into())
+    });
+    names.collect()
 }
 
 fn describe(device: Physical<'_>) -> Device {

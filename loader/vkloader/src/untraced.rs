@@ -1,5 +1,8 @@
 //! Finds the reason why a program wrote no trace: for example, the program does not use the library that writes the trace.
 
+mod launched;
+mod started;
+
 use crate::c_library;
 use crate::carried;
 use crate::causes;
@@ -9,7 +12,7 @@ use crate::crash::Environment;
 use crate::events::{Event, Record};
 use crate::itself;
 use crate::manifests;
-use crate::report::{Dropped, codes};
+use crate::report::{Dropped, Report, codes};
 use crate::shell::word;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::MetadataExt;
@@ -29,42 +32,6 @@ const OF_DRIVERS: [&str; 3] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DR
 /// Bits of a file's mode that raise privileges.
 const SET_USER: u32 = 0o4000;
 const SET_GROUP: u32 = 0o2000;
-
-/// Programs that start other programs as another user, each with an example.
-const CHANGING_USER: [(&str, &str); 5] = [
-    ("sudo", "sudo vkloader explain -- PROGRAM"),
-    ("doas", "doas vkloader explain -- PROGRAM"),
-    ("pkexec", "pkexec vkloader explain -- PROGRAM"),
-    ("su", "su USER -c 'vkloader explain -- PROGRAM'"),
-    ("runuser", "runuser -u USER -- vkloader explain -- PROGRAM"),
-];
-
-/// Programs that start other programs in a sandbox, in a container or on another machine, each with an example.
-const ENTERING: [(&str, &str); 8] = [
-    (
-        "flatpak",
-        "flatpak run --command=sh --filesystem=home APPLICATION, and there vkloader as one file: ./vkloader explain",
-    ),
-    (
-        "snap",
-        "snap run --shell APPLICATION, and there vkloader as one file: ./vkloader explain",
-    ),
-    (
-        "docker",
-        "docker exec CONTAINER /vkloader explain, after docker cp vkloader CONTAINER:/ with vkloader as one file",
-    ),
-    (
-        "podman",
-        "podman exec CONTAINER /vkloader explain, after podman cp vkloader CONTAINER:/ with vkloader as one file",
-    ),
-    (
-        "distrobox",
-        "distrobox enter NAME -- ./vkloader explain, with vkloader as one file",
-    ),
-    ("toolbox", "toolbox run ./vkloader explain, with vkloader as one file"),
-    ("ssh", "ssh MACHINE vkloader explain -- PROGRAM"),
-    ("systemd-run", "systemd-run --pipe --wait vkloader explain -- PROGRAM"),
-];
 
 /// Packages for 32-bit programs on x86 systems: the first constant names the loader, and the second one the drivers.
 const LOADER_32: &str = "libvulkan1:i386 (Debian, Ubuntu; first: dpkg --add-architecture i386 && apt update), vulkan-loader.i686 (Fedora) or \
@@ -108,7 +75,7 @@ pub(crate) fn lacks_symbol(program: &OsStr, ending: Ending) -> Option<String> {
         "update the program and the libraries that it needs together"
     };
     Some(format!(
-        "the program needs the function {symbol}, which none of its libraries has, so the dynamic linker ended it: {remedy}"
+        "the program needs the function {symbol}, which none of its libraries has, so the dynamic linker ended it; {remedy}"
     ))
 }
 
@@ -155,8 +122,8 @@ pub(crate) fn opened(graphics: Option<&[String]>, library: &Path) -> Option<Stri
         {
             return Some(format!(
                 "it uses a loader of its own, {path}, which writes no trace, and with this loader only its own software driver, {SOFTWARE}: the program did \
-                 not ask the drivers of the system, so do not change them. Let the program use them in its settings; for Chromium and Electron: PROGRAM \
-                 --enable-features=Vulkan --use-vulkan=native --ignore-gpu-blocklist"
+                 not ask the drivers of the system, so do not change them; let the program use them in its settings, for Chromium and Electron: \
+                 {NATIVE}"
             ));
         }
         let folder = folder.display();
@@ -169,6 +136,13 @@ pub(crate) fn opened(graphics: Option<&[String]>, library: &Path) -> Option<Stri
     let other = graphics
         .first()
         .map_or(String::new(), |path| format!(", and draws with OpenGL ({path})"));
+    let is_chromium = |path: &String| Path::new(path).with_file_name(SOFTWARE).exists();
+    if graphics.iter().any(is_chromium) {
+        return Some(format!(
+            "it opened no Vulkan loader, so it uses no Vulkan{other}; let it use Vulkan, as programs with Chromium and Electron do with these \
+             options: {NATIVE}"
+        ));
+    }
     Some(format!(
         "it opened no Vulkan loader, so it uses no Vulkan{other}; vkloader explain without a program tells which devices there are"
     ))
@@ -191,30 +165,8 @@ fn with_usual_drivers() -> String {
 /// Returns the reason why a program wrote no trace, with a remedy, if the program's name or file shows the reason.
 pub(crate) fn known(command: &[OsString]) -> Option<String> {
     let name = command.first()?;
-    let file = Path::new(name).file_name().and_then(OsStr::to_str).unwrap_or_default();
-    let of = |table: &[(&str, &'static str)]| {
-        table
-            .iter()
-            .find(|(known, _)| *known == file)
-            .map(|(_, example)| *example)
-    };
-    if let Some(example) = of(&CHANGING_USER) {
-        return Some(format!(
-            "{file} starts the program as another user and without this user's variables, so it writes no trace; start vkloader as that user: {example}"
-        ));
-    }
-    if let Some(example) = of(&ENTERING) {
-        let of_host = if file == "flatpak" {
-            without_nvidia(Path::new("/"))
-        } else {
-            None
-        };
-        if let Some(words) = of_host {
-            return Some(format!("{words}. To look inside, start vkloader there: {example}"));
-        }
-        return Some(format!(
-            "{file} starts the program in a place with another loader and other drivers, so it writes no trace; start vkloader there: {example}"
-        ));
+    if let Some(words) = launched::find(command) {
+        return Some(words);
     }
     let program = itself::find(name)?;
     if let Some(why) = privileges(&program) {
@@ -223,7 +175,7 @@ pub(crate) fn known(command: &[OsString]) -> Option<String> {
     if is_for_windows(&program) {
         let name = program.display();
         return Some(format!(
-            "{name} is a program for Windows: vkloader explain -- wine {name}"
+            "{name} is a program for Windows; start it with wine: vkloader explain -- wine {name}"
         ));
     }
     if let Some(words) = c_library::of_other(&program) {
@@ -241,37 +193,40 @@ pub(crate) fn known(command: &[OsString]) -> Option<String> {
     ))
 }
 
-/// Beginning of the names of Flatpak's extensions with NVIDIA's libraries.
-const OF_NVIDIA: &str = "org.freedesktop.Platform.GL.nvidia-";
+/// Command that makes programs with Chromium or Electron use the Vulkan drivers of the system.
+const NATIVE: &str = "PROGRAM --enable-features=Vulkan --use-vulkan=native --ignore-gpu-blocklist";
 
-/// Returns a sentence if Flatpak lacks NVIDIA's libraries in the version of the kernel module. `root` is the root folder of the system.
-fn without_nvidia(root: &Path) -> Option<String> {
-    let version = std::fs::read_to_string(root.join("sys/module/nvidia/version")).ok()?;
-    let version = version.trim();
-    let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".local/share/flatpak/runtime"));
-    let folders = [Some(root.join("var/lib/flatpak/runtime")), home];
-    let entries = folders
-        .into_iter()
-        .flatten()
-        .filter_map(|folder| std::fs::read_dir(folder).ok());
-    let names = entries
-        .flatten()
-        .flatten()
-        .filter_map(|entry| entry.file_name().into_string().ok());
-    let installed: Vec<String> = names.filter(|name| name.starts_with(OF_NVIDIA)).collect();
-    let wanted = format!("{OF_NVIDIA}{}", version.replace('.', "-"));
-    if installed.contains(&wanted) {
-        return None;
-    }
-    let has = if installed.is_empty() {
-        "none".into()
+/// Makes the missing trace of a program the first finding of the report. `why` is the reason, and after each semicolon a remedy. All other
+/// findings about the system are removed, because it is not known whether the program has to do with them.
+pub(crate) fn add(report: &mut Report, program: &OsStr, why: &str) {
+    let mut parts = why.split("; ");
+    let reason = parts.next().unwrap_or_default();
+    let mut found = codes::PROGRAM_NO_TRACE.about(Path::new(program).display().to_string());
+    found.reason = if reason.starts_with("it ") {
+        format!("The program left no trace: {reason}.")
     } else {
-        installed.join(", ")
+        format!("{}.", sentence(reason))
     };
-    Some(format!(
-        "Flatpak has no NVIDIA libraries of the version of the kernel module, {version}, so its programs get no card of NVIDIA (installed: {has}): flatpak \
-         install {wanted}"
-    ))
+    let chosen = causes::without_vulkan();
+    let unset = chosen.iter().map(|(_, name)| format!("unset {name}"));
+    let remedies: Vec<String> = unset.chain(parts.map(String::from)).collect();
+    if !remedies.is_empty() {
+        found.advice = sentence(&remedies.join("; "));
+    }
+    found.findings.extend(chosen.into_iter().map(|(fact, _)| fact));
+    report.dropped.retain(|one| one.subject == "program");
+    report.dropped.insert(0, found);
+}
+
+/// Returns a text that begins with a capital letter. The name of a command keeps its case.
+fn sentence(text: &str) -> String {
+    let mut rest = text.chars();
+    let first: String = rest.next().into_iter().flat_map(char::to_uppercase).collect();
+    if text.starts_with("vkloader") {
+        text.into()
+    } else {
+        format!("{first}{}", rest.as_str())
+    }
 }
 
 /// Returns `true` for a program for Windows, which begins with the letters MZ.
@@ -434,23 +389,6 @@ fn drivers(records: &[Record], its: Identity) -> Vec<(String, PathBuf)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn flatpak_without_the_version_of_nvidias_module_is_named() {
-        let root = tempfile::tempdir().expect("a folder");
-        let folder = |path: &str| std::fs::create_dir_all(root.path().join(path)).expect("folders");
-        assert_eq!(without_nvidia(root.path()), None);
-        folder("sys/module/nvidia");
-        std::fs::write(root.path().join("sys/module/nvidia/version"), "550.1\n").expect("a file");
-        folder("var/lib/flatpak/runtime/org.freedesktop.Platform.GL.nvidia-535-2");
-        let words = without_nvidia(root.path()).expect("it is missing");
-        assert!(
-            words.ends_with("flatpak install org.freedesktop.Platform.GL.nvidia-550-1"),
-            "{words}"
-        );
-        folder("var/lib/flatpak/runtime/org.freedesktop.Platform.GL.nvidia-550-1");
-        assert_eq!(without_nvidia(root.path()), None);
-    }
 
     #[test]
     fn a_software_driver_of_the_program_is_named() {

@@ -274,7 +274,7 @@ fn an_elevated_program_leaves_no_trace() {
         library.to_str().expect("plain"),
     ]);
     assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&output.stderr);
+    let said = String::from_utf8_lossy(&output.stdout);
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         said.contains("raised privileges") && !said.contains("ignores"),
@@ -282,7 +282,7 @@ fn an_elevated_program_leaves_no_trace() {
     );
     machine.variable("VK_DRIVER_FILES", "/nowhere/own.json");
     let output = machine.run(&["explain", "--", copy.to_str().expect("plain"), "probe"]);
-    let said = String::from_utf8_lossy(&output.stderr);
+    let said = String::from_utf8_lossy(&output.stdout);
     let said: String = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("It also ignores VK_DRIVER_FILES"), "{said}");
     assert!(said.contains("copy their manifests to /etc/vulkan/icd.d"), "{said}");
@@ -390,7 +390,7 @@ fn a_program_in_a_sandbox() {
     let program = [&sandbox[..], &probe, &[library.to_str().expect("plain")]].concat();
     let library = library.to_str().expect("plain");
     let output = machine.run(&[&["explain", "--json", "--library", library, "--"], &program[..]].concat());
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(
         output.status.code() == Some(2) && said.contains("--descriptor"),
         "{said}"

@@ -159,8 +159,9 @@ pub(crate) unsafe extern "system" fn support(
 ) -> vk::Result {
     let (call, _) = physical::enter("vkGetPhysicalDeviceSurfaceSupportKHR", physical);
     note(&call, surface);
+    let is_able = !call.config.flag("presents_nothing");
     // SAFETY: the caller passes a valid place for the result.
-    unsafe { *out = vk::TRUE };
+    unsafe { *out = is_able.into() };
     call.result()
 }
 

@@ -116,8 +116,9 @@ pub struct Begun<'a> {
 }
 
 impl<'a> Step<'a> {
-    /// Writes that the step begins. `name` is the name of the called function or opened library.
-    #[inline]
+    /// Writes that the step begins. `name` is the name of the called function or opened library. The function is not inlined, so that its
+    /// callers stay small.
+    #[inline(never)]
     pub fn begin(self, name: &'a [u8]) -> Begun<'a> {
         let mut begun = Begun {
             step: self,
@@ -146,8 +147,8 @@ impl<'a> Step<'a> {
 }
 
 impl Begun<'_> {
-    /// Writes that the step ended with this `VkResult`.
-    #[inline]
+    /// Writes that the step ended with this `VkResult`. The function is not inlined, so that its callers stay small.
+    #[inline(never)]
     pub fn end(self, result: i32) {
         self.end_with(|record| record.signed("result", result.into()));
     }

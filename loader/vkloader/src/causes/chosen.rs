@@ -94,13 +94,23 @@ pub(super) fn find(report: &mut Report) {
 /// Returns the variables in `rows` whose name is in the file of a program, in a library beside it, or in a library that it needs. Wine runs
 /// programs for Windows, whose files are not known.
 fn read_by(program: &Path, rows: &[&Row]) -> Vec<&'static str> {
-    let names = |rows: &[&Row]| rows.iter().map(|row| row.name).collect();
+    let names = |rows: &[&Row]| -> Vec<&'static str> { rows.iter().map(|row| row.name).collect() };
     let file = program.file_name().and_then(|file| file.to_str()).unwrap_or_default();
     if file.starts_with("wine") {
         let mut rows = rows.to_vec();
         rows.retain(|row| row.programs.contains("Windows"));
         return names(&rows);
     }
+    texts_of(program, &names(rows))
+}
+
+/// Returns `true` if a program contains a text, as for [`texts_of`].
+pub(super) fn has_text(program: &Path, text: &'static str) -> bool {
+    !texts_of(program, &[text]).is_empty()
+}
+
+/// Returns the texts in `words` that the file of a program contains, a library beside it, or a library that it needs.
+fn texts_of(program: &Path, words: &[&'static str]) -> Vec<&'static str> {
     let own = elf::Identity::of(program).unwrap_or_else(elf::Identity::of_this_process);
     let beside = program.parent().and_then(|folder| fs::read_dir(folder).ok());
     let beside = beside.into_iter().flatten().flatten().map(|entry| entry.path());
@@ -112,7 +122,7 @@ fn read_by(program: &Path, rows: &[&Row]) -> Vec<&'static str> {
     let files = std::iter::once(program.to_path_buf())
         .chain(beside.filter(is_library))
         .chain(std::iter::once_with(needed).flatten());
-    let mut missing: Vec<&'static str> = names(rows);
+    let mut missing: Vec<&'static str> = words.to_vec();
     let mut found = Vec::new();
     for file in files {
         if missing.is_empty() {
@@ -125,15 +135,14 @@ fn read_by(program: &Path, rows: &[&Row]) -> Vec<&'static str> {
     found
 }
 
-/// Returns a sentence about the variables with which programs use no Vulkan, for a program that opened no Vulkan loader; empty without such a
-/// variable.
-pub(crate) fn without_vulkan() -> String {
+/// Returns the variables with which programs use no Vulkan, each with a fact, for a program that opened no Vulkan loader.
+pub(crate) fn without_vulkan() -> Vec<(String, &'static str)> {
     let variables = Variables::default();
     let problems = ROWS.iter().filter_map(|row| {
         let value = variables.get(row.name)?;
         let uses_none = matches!(row.kind, Kind::Loader | Kind::Api(_) | Kind::Off(_));
         let (fact, _) = row.problem(&value, &[]).filter(|_| uses_none)?;
-        Some(format!(". {fact}: unset {}", row.name))
+        Some((fact, row.name))
     });
     problems.collect()
 }
@@ -150,7 +159,7 @@ fn failed(report: &mut Report) -> Option<&mut Dropped> {
 }
 
 /// Lowers the rank of the finding about the end of the program, if the program ended itself. Most programs without a device end in this way.
-fn demote_end(report: &mut Report) {
+pub(super) fn demote_end(report: &mut Report) {
     let is_own = report.crash.as_ref().is_none_or(|crash| crash.is_abort_of_program());
     let is_end = |one: &&mut Dropped| {
         [codes::PROGRAM_CRASHED.name, codes::PROGRAM_NO_INSTANCE.name].contains(&one.code.as_str())

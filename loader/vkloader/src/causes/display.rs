@@ -1,9 +1,12 @@
 //! Finds problems with the display that a program uses for its windows.
 
 mod session;
+mod systems;
 mod xserver;
 
-use super::{elf, late, origin};
+pub(super) use systems::{System, find as find_variable, other as other_system};
+
+use super::{elf, late, origin, surfaces};
 use crate::events::{Event, Record};
 use crate::report::{Crashed, Dropped, Report, codes, rank};
 use crate::variables::Variables;
@@ -42,7 +45,7 @@ pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
     if !has(codes::PROGRAM_FAILED) || !report.is_usable() && !asked_nothing {
         return None;
     }
-    if !wants_window(report, records) {
+    if !wants_window(report, records) || surfaces::has_window(records) {
         return None;
     }
     let value = |name| report.variables.get(name).filter(|value| !value.is_empty());

@@ -368,10 +368,7 @@ fn too_old(words: &str, own: Identity) -> Option<(String, String)> {
             file_name(library)
         ),
         (None, Some(usual), _) => instead(library, &usual),
-        (None, None, _) if closure::is_of_c_library(Path::new(library)) => format!(
-            "{FOR_ANOTHER_SYSTEM}, because {by} is for a newer one; or upgrade the whole system. The C library cannot be \
-             updated alone."
-        ),
+        (None, None, _) if closure::is_of_c_library(Path::new(library)) => damage::for_newer_system(by, &asking),
         (None, None, owner) => {
             format!("{owner} is too old for {by}: update it, or install a driver that is built for this system.")
         }

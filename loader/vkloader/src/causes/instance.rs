@@ -2,8 +2,9 @@
 
 mod extensions;
 mod link;
+mod missing;
 
-use super::{chosen, display, unfound, words};
+use super::{chosen, display, surfaces, unfound, words};
 use crate::events::{Event, Record};
 use crate::names;
 use crate::report::{self, Call, Device, Dropped, Fact, Kind, Report, codes, rank};
@@ -51,7 +52,9 @@ pub(super) fn find(report: &mut Report, records: &[&Record], of_program: bool) {
             report.dropped.insert(place, failed);
         }
         chosen::find(report);
+        display::find_variable(report, records);
         report.dropped.extend(display::missing(report, records));
+        report.dropped.extend(surfaces::cannot_present(report, records));
         report.dropped.extend(failed_call(report, records));
         report.dropped.extend(link::missing(report, records));
         let without_dri3 = display::without_dri3(report, records);
@@ -98,7 +101,11 @@ fn failed_call(report: &Report, records: &[&Record]) -> Option<Dropped> {
     });
     let own = report.failed.iter().filter(|call| has_failed_at_last(call, records));
     let mut calls = own.filter(|call| call.name != "vkCreateInstance").peekable();
-    let first = calls.peek().filter(|_| has_failed && report.is_usable())?;
+    // Many programs create their surface before they list devices.
+    let is_early = |call: &&&Call| call.name.contains("Surface") && report.devices.is_empty();
+    let first = calls
+        .peek()
+        .filter(|call| has_failed && (report.is_usable() || is_early(call)))?;
     let has_unsupported_feature = first.code == FEATURE_NOT_PRESENT;
     let mut found = codes::PROGRAM_CALL_FAILED.about(&first.name);
     found.findings = calls
@@ -108,21 +115,12 @@ fn failed_call(report: &Report, records: &[&Record]) -> Option<Dropped> {
     found.findings.extend(errors);
     let mut errors = report.errors.iter();
     if let Some(extension) = errors.find_map(|error| between(error, LACKS_EXTENSION[0], LACKS_EXTENSION[1])) {
-        found.reason = format!("The program asked for {extension}, which neither the device nor a layer has.");
-        found.advice = "Update the driver of the device, or choose another device (vkloader devices lists them); if the device is too old for the \
-                        extension, choose other settings in the program."
-            .into();
+        missing::extension(&mut found, extension, report, records);
     }
     if has_unsupported_feature {
-        let device = match &report.devices[..] {
-            [only] => only.name.as_str(),
-            _ => "the device",
-        };
-        found.reason = format!("The program asked for a feature that {device} lacks, so it got no device.");
-        found.advice = "Choose other settings in the program, or a device that has the feature: vulkaninfo lists the features of each device, and the \
-                        program's documents or messages name those that it needs."
-            .into();
+        missing::feature(&mut found, report, records);
     }
+    surfaces::explain(&mut found, report, records);
     Some(found)
 }
 

@@ -52,7 +52,7 @@ fn failure(report: &mut Report) -> Option<&mut Dropped> {
 }
 
 /// Returns `true` if the last attempt of a program to create a device succeeded.
-fn has_device(records: &[&Record]) -> bool {
+pub(super) fn has_device(records: &[&Record]) -> bool {
     let mut ends = records.iter().rev().filter_map(|record| match &record.event {
         Event::End(step) if step.step == "call" && step.name == "vkCreateDevice" => Some(step.failure().is_none()),
         _ => None,

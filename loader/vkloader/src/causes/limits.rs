@@ -1,8 +1,10 @@
 //! Limits that the system sets for a process.
 
+use super::origin;
 use crate::child::Finished;
 use crate::report::{Dropped, Fact, Kind, codes};
-use rustix::process::{Resource, getrlimit};
+use rustix::process::{Resource, geteuid, getrlimit};
+use std::path::{Path, PathBuf};
 
 /// Remedy for a limit on the address space.
 const REMEDY: &str = "Remove the limit: ulimit -v unlimited; in a service of systemd, LimitAS=infinity.";
@@ -27,9 +29,30 @@ pub(super) fn remedy(is_set: impl Fn(&str) -> bool) -> String {
     )
 }
 
+/// Remedy for a limit on the address space that a process cannot raise.
+const HARD_REMEDY: &str = "Remove the limit, which is hard, in the shell that starts the program: sudo prlimit --as=unlimited:unlimited --pid $$ (only the \
+     superuser may ulimit -v unlimited); in a service of systemd, LimitAS=infinity.";
+
 /// Returns the remedy for a limit on the address space of this process.
 pub(super) fn own_remedy() -> String {
-    remedy(|name| std::env::var_os(name).is_some())
+    let limit = getrlimit(Resource::As);
+    let words = remedy(|name| std::env::var_os(name).is_some());
+    let words = if limit.maximum.is_some() && words == REMEDY && !geteuid().is_root() {
+        HARD_REMEDY.into()
+    } else {
+        words
+    };
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let place = limit
+        .current
+        .and_then(|_| origin::of_limit(Path::new("/"), home.as_deref(), 'v', "as"));
+    place.map_or(words.clone(), |(path, line)| {
+        format!(
+            "{} For new sessions, remove line {line} of {}.",
+            words.trim_end_matches('.').to_owned() + ".",
+            path.display()
+        )
+    })
 }
 
 /// Codes of findings about failures that a lack of memory can cause.

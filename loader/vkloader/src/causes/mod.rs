@@ -4,6 +4,7 @@ mod chosen;
 mod companions;
 mod display;
 pub(crate) mod elf;
+mod executable;
 mod hardware;
 mod instance;
 mod late;
@@ -21,6 +22,7 @@ mod printed;
 mod scripts;
 mod snap;
 mod spelling;
+mod surfaces;
 mod symbols;
 mod taken_out;
 mod unfound;
@@ -113,6 +115,7 @@ fn of_crash(
     if dropped.code == codes::PROGRAM_CRASHED.name {
         elf::damage::of_crash(dropped, own);
         display::of_crash(dropped, crash, variables);
+        executable::explain(dropped, crash);
         if crash.is_some_and(Crashed::is_abort_of_program) {
             report::suspect_for_abort(dropped, layers, variables);
         }

@@ -193,23 +193,60 @@ fn parent(proc: &Path, process: u32) -> Option<u32> {
 
 /// Returns the file that sets the variable to its value, and the number of the line.
 fn file(root: &Path, home: Option<&Path>, (name, value): (&str, Option<&str>)) -> Option<(PathBuf, usize)> {
+    in_files(of_sessions(root, home).into_iter(), name, value)
+}
+
+/// Files and folders with limits of users, relative to the root.
+const OF_LIMITS: [&str; 2] = ["etc/security/limits.conf", "etc/security/limits.d"];
+
+/// Returns the file that limits the processes of a session, and the number of the line. `option` is the option of the shell's command ulimit,
+/// and `item` is the word in the files of PAM.
+pub(super) fn of_limit(root: &Path, home: Option<&Path>, option: char, item: &str) -> Option<(PathBuf, usize)> {
+    let is_option = |word: &str| word.starts_with('-') && word.contains(option);
+    let is_command = |line: &str| {
+        let mut words = line.split_whitespace().skip_while(|word| *word != "ulimit").skip(1);
+        !line.trim_start().starts_with('#') && words.any(is_option)
+    };
+    let is_row = |line: &str| {
+        let mut words = line.split_whitespace();
+        !line.trim_start().starts_with('#') && words.nth(2) == Some(item)
+    };
+    let of_pam = OF_LIMITS.iter().flat_map(|path| {
+        let path = root.join(path);
+        let mut within = names_in(&path);
+        within.push(path);
+        within
+    });
+    let in_shell = line_in(of_sessions(root, home).into_iter(), is_command);
+    in_shell.or_else(|| line_in(of_pam, is_row))
+}
+
+/// Returns the paths in a folder, sorted.
+fn names_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+/// Returns the files that sessions read when they begin.
+fn of_sessions(root: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = FILES.iter().map(|file| root.join(file)).collect();
     let mut folders: Vec<PathBuf> = FOLDERS.iter().map(|folder| root.join(folder)).collect();
     if let Some(home) = home {
         files.extend(OWN_FILES.iter().map(|file| home.join(file)));
         folders.extend(OWN_FOLDERS.iter().map(|folder| home.join(folder)));
     }
-    for folder in folders {
-        let mut within: Vec<PathBuf> = fs::read_dir(folder)
-            .into_iter()
-            .flatten()
-            .flatten()
-            .map(|entry| entry.path())
-            .collect();
-        within.sort();
-        files.append(&mut within);
-    }
-    in_files(files.into_iter(), name, value)
+    files.extend(folders.iter().flat_map(|folder| names_in(folder)));
+    files
+}
+
+/// Returns the first file with a line that fits, and the number of the line.
+fn line_in(mut files: impl Iterator<Item = PathBuf>, fits: impl Fn(&str) -> bool) -> Option<(PathBuf, usize)> {
+    files.find_map(|file| {
+        let line = scripts::text(&file).lines().position(&fits)?;
+        Some((file, line + 1))
+    })
 }
 
 /// Returns the first file that sets the variable, if possible to its value, and the line.
@@ -264,5 +301,25 @@ mod tests {
         assert!(path.ends_with("90-gpu.conf") && line == 3, "{path:?} {line}");
         assert_eq!(file(root.path(), None, ("VK_Y", None)), None);
         assert_eq!(file(root.path(), None, ("VK_X", Some("/b.json"))), None);
+    }
+
+    #[test]
+    fn the_file_of_a_limit_is_found_with_its_line() {
+        let root = tempfile::tempdir().expect("a folder");
+        let home = root.path().join("home");
+        let limit = || of_limit(root.path(), Some(&home), 'v', "as");
+        fs::create_dir_all(root.path().join("etc/security/limits.d")).expect("folders");
+        fs::create_dir_all(&home).expect("folders");
+        assert_eq!(limit(), None);
+        let rows = root.path().join("etc/security/limits.d/users.conf");
+        fs::write(
+            &rows,
+            "# @users hard as 1\n@users hard nofile 10\n@users hard as 100000\n",
+        )
+        .expect("a file");
+        assert_eq!(limit(), Some((rows, 3)));
+        let own = home.join(".profile");
+        fs::write(&own, "# ulimit -v 1\nulimit -n 9\n[ -t 0 ] && ulimit -Sv 100000\n").expect("a file");
+        assert_eq!(limit(), Some((own, 3)));
     }
 }

@@ -14,13 +14,13 @@ impl Report {
         self.is_usable() && self.failed.is_empty() && self.dropped.iter().any(is_failure)
     }
 
-    /// Adds the finding about a layer that hides extensions of devices.
-    pub(crate) fn add_hidden_extensions(&mut self, layer: &str, extensions: &[String]) {
+    /// Adds the finding about a layer that hides extensions or features of devices. `what` is the word for them.
+    pub(crate) fn add_hidden(&mut self, row: &codes::Row, layer: &str, what: &str, names: &[String]) {
         let own = self.layers.iter().find(|one| one.name == layer);
-        let mut found = codes::LAYER_HIDES_EXTENSIONS.about(layer);
+        let mut found = row.about(layer);
         found.reason = format!(
-            "{layer} hides extensions of the device from the program: {}.",
-            listed(extensions)
+            "{layer} hides {what} of the device from the program: {}.",
+            listed(names)
         );
         if let Some(own) = own {
             found.file = Some(own.manifest.clone());
@@ -68,6 +68,20 @@ pub(crate) fn suspect_for_abort(found: &mut Dropped, layers: &[ActiveLayer], var
         to_switch_off(layer, on.as_ref()),
     );
     found.variable = on.as_ref().map(|(name, _)| name.clone());
+}
+
+/// Returns the remedy for a call that one of the layers made fail. A layer that a variable switches on comes first, and Mesa's layer last.
+pub(crate) fn one_after_the_other(layers: &[ActiveLayer], variables: &Variables) -> String {
+    let mut all: Vec<(&ActiveLayer, Option<(String, String)>)> = layers
+        .iter()
+        .map(|layer| (layer, on_switch(layer, variables)))
+        .collect();
+    all.sort_by_key(|(layer, on)| (layer.name == MESAS, on.is_none()));
+    let remedies: Vec<String> = all
+        .iter()
+        .map(|(layer, on)| to_switch_off(layer, on.as_ref()))
+        .collect();
+    remedies.join(". If that does not help: ")
 }
 
 /// Upper bound on the number of extensions that a sentence lists.
@@ -144,7 +158,7 @@ mod tests {
             ..Report::default()
         };
         let names: Vec<String> = (0..6).map(|number| format!("VK_{number}")).collect();
-        report.add_hidden_extensions("VK_LAYER_capture", &names);
+        report.add_hidden(codes::LAYER_HIDES_EXTENSIONS, "VK_LAYER_capture", "extensions", &names);
         let found = &report.dropped[0];
         assert!(
             found.reason.ends_with("VK_0, VK_1, VK_2, VK_3 and 2 more."),

@@ -60,6 +60,9 @@ rows! {
     PROGRAM_WORD_SIZE = "program.word-size", "program", rank::FIRST,
         "The program is for another word size or processor than vkloader, so it left no trace.",
         "Start the vkloader that is built for such programs.";
+    PROGRAM_NO_TRACE = "program.no-trace", "program", rank::FIRST,
+        "The program left no trace, so its devices are unknown.",
+        "Start vkloader where the program runs, in place of the program.";
     INSTANCE_LAYER_MISSING = "instance.layer-missing", "program", rank::REFUSED,
         "The program asked for a layer that is not installed, so it got no instance.",
         "Install the layer, or start the program without the option that asks for it.";
@@ -84,6 +87,9 @@ rows! {
     VARIABLE_OF_PROGRAM = "variable.of-program", "variable", rank::FIRST,
         "A variable that the program itself reads leaves out each graphics card.",
         "Choose a device that exists, or unset the variable.";
+    VARIABLE_WINDOW_SYSTEM = "variable.window-system", "variable", rank::REFUSED - 1,
+        "A variable makes the program use a window system that is not available.",
+        "Unset the variable, or choose a window system that is available.";
     LAYER_OLDER = "layer.older", "layer", rank::ASIDE,
         "The layer is for an older version of the API than the program asks for.",
         "Update the layer, or start the program without it.";
@@ -95,6 +101,9 @@ rows! {
         "Update the layer, or start the program without it.";
     LAYER_HIDES_EXTENSIONS = "layer.hides-extensions", "layer", rank::STATUS - 1,
         "A layer hides extensions of the device from a program that failed.",
+        "Update the layer, or start the program without it.";
+    LAYER_HIDES_FEATURES = "layer.hides-features", "layer", rank::STATUS - 1,
+        "A layer hides features of the device from a program that failed.",
         "Update the layer, or start the program without it.";
     SEARCH_REPLACED = "search.replaced", "variable", rank::SILENT,
         "A variable replaces all places where the loader searches for drivers.",
@@ -145,6 +154,9 @@ rows! {
     DEVICE_NOT_CREATED = "device.not-created", "device", rank::BROKEN,
         "The device is listed, but vkCreateDevice fails for it.",
         "Look for messages of the driver, and check its kernel module; until then, choose another device.";
+    DEVICE_CANNOT_PRESENT = "device.cannot-present", "device", rank::STATUS - 2,
+        "No queue family of the device can show images on the surface of the program.",
+        "Start the program on a display that this graphics card drives, or choose another device (vkloader devices prints the words for VK_LOADER_DEVICE_SELECT).";
     HARDWARE_NO_PERMISSION = "hardware.no-permission", "hardware", rank::HARDWARE,
         "This user may not open the device node of the graphics card.",
         "Give the user permission to read and write the node.";

@@ -3,12 +3,17 @@
 use super::{Dropped, Fact, Kind, Report, Verdict, codes, rank};
 
 /// Codes of findings about a program that did not end normally. Each code has the beginning of a verdict.
-const ENDINGS: [(&codes::Row, &str); 16] = [
+const ENDINGS: [(&codes::Row, &str); 19] = [
     (
         codes::LOADER_NOT_OPENED,
         "Without vkloader, the program finds no Vulkan loader",
     ),
     (codes::VARIABLE_OF_PROGRAM, "The program uses no graphics card"),
+    (codes::VARIABLE_WINDOW_SYSTEM, "The program got no window"),
+    (
+        codes::PROGRAM_NO_TRACE,
+        "The program left no trace, so its devices are unknown",
+    ),
     (codes::PROGRAM_WORD_SIZE, "The program does not run with this library"),
     (codes::PROGRAM_CRASHED, "The program crashed"),
     (codes::PROGRAM_HUNG, "The program did not end in time"),
@@ -19,6 +24,10 @@ const ENDINGS: [(&codes::Row, &str); 16] = [
     (codes::INSTANCE_LAYER_LEFT_OUT, "The program got no instance"),
     (codes::INSTANCE_EXTENSION_MISSING, "The program got no instance"),
     (codes::DISPLAY_MISSING, "The program has no display"),
+    (
+        codes::DEVICE_CANNOT_PRESENT,
+        "A device cannot present to the window of the program",
+    ),
     (codes::DISPLAY_WITHOUT_DRI3, "The program failed"),
     (codes::PROGRAM_CALL_FAILED, "The program failed"),
     (codes::PROGRAM_FAILED, "The program failed"),
@@ -29,7 +38,7 @@ const ENDINGS: [(&codes::Row, &str); 16] = [
 const MOST_FACTS: usize = 3;
 
 /// Number of rows at the beginning of [`ENDINGS`] that explain more than an unusable graphics card.
-const BEFORE_HARDWARE: usize = 12;
+const BEFORE_HARDWARE: usize = 15;
 
 impl Dropped {
     /// Returns `true` if the finding may explain why no graphics card is usable although a software driver works.
@@ -172,6 +181,11 @@ impl Report {
     pub(crate) fn lacks_loader(&self) -> bool {
         self.other_loader.as_ref().is_some_and(|other| other.path.is_none())
             && self.dropped.iter().any(|one| one.code == codes::LOADER_NOT_OPENED.name)
+    }
+
+    /// Returns `true` if the program left no trace, so that its devices are unknown.
+    pub(crate) fn lacks_trace(&self) -> bool {
+        self.dropped.iter().any(|one| one.code == codes::PROGRAM_NO_TRACE.name)
     }
 
     /// Returns `true` if the verdict begins with a failure of the program.

@@ -85,6 +85,7 @@ commands! {
     /// Commands for a physical device that are newer than Vulkan 1.0.
     OfInstance11 {
         properties = c"vkGetPhysicalDeviceProperties2": fn(Handle, *mut PhysicalDeviceProperties2);
+        features = c"vkGetPhysicalDeviceFeatures2": fn(Handle, *mut Features);
     }
 }
 
@@ -289,6 +290,24 @@ impl Physical<'_> {
             // SAFETY: the physical device belongs to a live instance, and the caller promises that the chain is valid.
             unsafe { (newer.properties)(self.handle, &mut all) };
         }
+    }
+
+    /// Returns the words of each structure of features, or an empty list for a device of Vulkan 1.0. The numbers are the types of the
+    /// structures, which the device must know.
+    pub(crate) fn features(self, structures: &[i32]) -> Vec<Features> {
+        let mut all: Vec<Features> = structures.iter().copied().map(Features::of).collect();
+        let Some(newer) = &self.instance.newer else {
+            return Vec::new();
+        };
+        for place in 1..all.len() {
+            let next = (&raw mut all[place]).cast_const().cast();
+            all[place - 1].head.next = next;
+        }
+        if let Some(first) = all.first_mut() {
+            // SAFETY: the physical device belongs to a live instance, and each structure has room for more than its type needs.
+            unsafe { (newer.features)(self.handle, first) };
+        }
+        all
     }
 
     /// Returns the extensions, or an empty list if the command fails.

@@ -16,6 +16,9 @@ pub(crate) const VERSION_1_0: u32 = 1 << 22;
 pub(crate) const VERSION_1_1: u32 = VERSION_1_0 | 1 << 12;
 /// The first version with `VkPhysicalDeviceDriverProperties`.
 pub(crate) const VERSION_1_2: u32 = VERSION_1_0 | 2 << 12;
+/// The first versions with `VkPhysicalDeviceVulkan13Features` and `VkPhysicalDeviceVulkan14Features`.
+pub(crate) const VERSION_1_3: u32 = VERSION_1_0 | 3 << 12;
+pub(crate) const VERSION_1_4: u32 = VERSION_1_0 | 4 << 12;
 
 pub(crate) const SUCCESS: Code = 0;
 pub(crate) const INCOMPLETE: Code = 5;
@@ -70,6 +73,23 @@ impl Head {
         Self {
             structure_type,
             next: std::ptr::null(),
+        }
+    }
+}
+
+/// A structure of features, with room for the largest one.
+#[repr(C)]
+pub(crate) struct Features {
+    pub(crate) head: Head,
+    pub(crate) words: [u32; 64],
+}
+
+impl Features {
+    /// Returns the structure of a type without features.
+    pub(crate) const fn of(structure_type: i32) -> Self {
+        Self {
+            head: Head::of(structure_type),
+            words: [0; 64],
         }
     }
 }

@@ -4,6 +4,7 @@
 mod machine;
 
 mod displays;
+mod windows;
 
 use machine::{Explained, Machine, library};
 use std::process::Command;
@@ -297,4 +298,62 @@ fn the_verdict_is_the_failed_call_and_not_the_abort_after_it() {
     let output = machine.run(&["explain", "--", &program, library.to_str().expect("plain"), "2"]);
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.starts_with("x The program failed; only software"), "{text}");
+}
+
+/// The program asks for a feature of an old and of a newer structure, and the driver has neither.
+#[test]
+fn the_features_that_a_device_lacks_are_named() {
+    let machine = Machine::new();
+    machine.driver("good", "device one\nfail vkCreateDevice -8\ninterface 5");
+    let program = with_library(&machine, "libother.so.1");
+    change(
+        &machine,
+        "libother.so.1",
+        "struct device d = {3, NULL, 0, 1, &q, 0, NULL, 1, &name};",
+        "struct { int type; const void *next; unsigned words[12]; } newer = {49, NULL, {0, 0, 1}}; unsigned old[55] = {0};\n\
+         old[44] = 1; struct device d = {3, &newer, 0, 1, &q, 0, NULL, 0, NULL, old}; (void)name;",
+    );
+    let explained = of_program(&machine, &program, &["device"]);
+    assert_eq!(explained.first(), "program.call-failed", "{:#}", explained.report);
+    let reason = explained.report["dropped"][0]["reason"].as_str().unwrap_or_default();
+    assert_eq!(
+        reason,
+        "The program asked for the features sparseBinding, storagePushConstant16, which one lacks, so it got no device."
+    );
+    assert!(
+        explained.advice().contains("without these features"),
+        "{}",
+        explained.advice()
+    );
+}
+
+/// The program examines the features of the device itself, so no call fails.
+#[test]
+fn a_layer_that_hides_features_is_named() {
+    let mut machine = Machine::new();
+    machine.driver("good", "device one");
+    machine.working_layer("implicit", "odd", "fail vkGetPhysicalDeviceFeatures2 0", "");
+    machine.working_layer("implicit", "calm", "", "");
+    let program = with_library(&machine, "libother.so.1");
+    let ending = "return make(card, &d, NULL, &device) ? 2 : 0;";
+    change(&machine, "libother.so.1", ending, "return make && device ? 2 : 3;");
+    let explained = of_program(&machine, &program, &["device"]);
+    assert_eq!(explained.first(), "layer.hides-features", "{:#}", explained.report);
+    let found = explained.found("layer.hides-features");
+    let reason = found["reason"].as_str().unwrap_or_default();
+    assert!(
+        reason.starts_with("VK_LAYER_odd hides features of the device"),
+        "{reason}"
+    );
+    assert_eq!(
+        explained.advice(),
+        "Start the program without the layer: OFF_odd=1 PROGRAM"
+    );
+    machine.variable("OFF_odd", "1");
+    let explained = of_program(&machine, &program, &["device"]);
+    assert!(
+        !explained.codes().contains(&"layer.hides-features"),
+        "{:#}",
+        explained.report
+    );
 }

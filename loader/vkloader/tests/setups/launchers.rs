@@ -307,7 +307,7 @@ fn a_program_without_the_variable_of_the_trace_comes_with_the_reason() {
     let library = library.to_str().expect("plain");
     let output = machine.run(&["explain", "--", "env", "-i", own, "probe", library]);
     assert_eq!(output.status.code(), Some(2));
-    let text = String::from_utf8_lossy(&output.stderr);
+    let text = String::from_utf8_lossy(&output.stdout);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         text.contains("Something that starts the program removes variables"),
@@ -317,7 +317,7 @@ fn a_program_without_the_variable_of_the_trace_comes_with_the_reason() {
     machine.file("launch", format!("#!/bin/sh\nexec env -i {own} probe {library}\n"));
     allow(&launcher, 0o755);
     let output = machine.run(&["explain", "--", launcher.to_str().expect("plain")]);
-    let text = String::from_utf8_lossy(&output.stderr);
+    let text = String::from_utf8_lossy(&output.stdout);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let wanted = format!("Line 2 of {} removes the variables", launcher.display());
     assert!(text.contains(&wanted), "{text}");
@@ -428,4 +428,24 @@ fn an_extension_of_a_driver_or_layer_that_is_left_out_is_told_with_the_reason() 
     assert!(explained.findings().contains(words), "{}", explained.findings());
     let words = "Unset VK_LOADER_LAYERS_DISABLE";
     assert!(explained.advice().contains(words), "{}", explained.advice());
+}
+
+/// Flatpak exports a script for each application.
+#[test]
+fn a_script_that_starts_an_application_of_flatpak_comes_with_the_command() {
+    let mut machine = Machine::new();
+    good(&mut machine);
+    fs::create_dir(machine.path("tools")).expect("a folder");
+    steady::write_script(&machine.path("tools/flatpak"), "#!/bin/sh\nexit 0\n");
+    let folder = machine.path("tools").display().to_string();
+    machine.variable("PATH", format!("{folder}:/usr/bin:/bin"));
+    let script = machine.path("tools/org.example.Game");
+    let text = "#!/bin/sh\n\nexec flatpak run --branch=stable org.example.Game \"$@\"\n";
+    steady::write_script(&script, text);
+    let (script, library) = (script.display().to_string(), library());
+    let library = library.to_str().expect("plain");
+    let explained = machine.explain_with(&["--library", library, "--", &script]);
+    assert_eq!((explained.code, explained.first()), (2, "program.no-trace"));
+    let wanted = "flatpak run --command=sh --filesystem=home org.example.Game, and there";
+    assert!(explained.advice().contains(wanted), "{}", explained.advice());
 }

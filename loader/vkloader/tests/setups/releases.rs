@@ -7,10 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const BAD: &str = "libraries/libvkltbad.so";
+pub(super) const BAD: &str = "libraries/libvkltbad.so";
 
 /// Beginning of the source of a driver that has `vkCreateInstance`. The rest of the source is the body of that function.
-const DRIVER: &str = "#include <string.h>\n#include <stdlib.h>\n#include <stdio.h>\n\
+pub(super) const DRIVER: &str = "#include <string.h>\n#include <stdlib.h>\n#include <stdio.h>\n\
     int vklt_new(void); static int none(const char *l, unsigned *n, void *p) { *n = 0; return 0; }\n\
     static int create(const void *i, const void *a, void **o);\n\
     void *vk_icdGetInstanceProcAddr(void *i, const char *n) { if (!strcmp(n, \"vkCreateInstance\")) return create;\n\
@@ -19,7 +19,7 @@ const DRIVER: &str = "#include <string.h>\n#include <stdlib.h>\n#include <stdio.
     static int create(const void *i, const void *a, void **o) ";
 
 /// Compiles a library.
-fn compile(machine: &Machine, library: &str, text: &str, words: &[&str]) {
+pub(super) fn compile(machine: &Machine, library: &str, text: &str, words: &[&str]) {
     let source = machine.file("source.c", text);
     let mut command = Command::new("cc");
     command
@@ -407,4 +407,57 @@ fn a_symbol_that_ends_a_program_is_named_without_its_output() {
 #[test]
 fn each_cause_in_a_release_is_named_and_its_remedy_helps() {
     try_all(ROWS);
+}
+
+/// A package of the system brings a driver that is built for a newer C library.
+#[test]
+fn a_driver_of_a_package_that_is_too_new_comes_with_the_package() {
+    let mut machine = Machine::new();
+    let versions = machine.file("versions", "GLIBC_2.999 { global: vklt_new; };\n");
+    let stub = "int vklt_new(void) { return 0; }\n";
+    let words = [
+        "-nostdlib".into(),
+        "-Wl,-soname,libc.so.6".into(),
+        format!("-Wl,--version-script={}", versions.display()),
+    ];
+    fs::create_dir(machine.path("stub")).expect("a folder");
+    compile(
+        &machine,
+        "stub/libvkltc.so",
+        stub,
+        &words.each_ref().map(String::as_str),
+    );
+    let stub = machine.path("stub/libvkltc.so").display().to_string();
+    let text = "int vklt_new(void); int use(void) { return vklt_new(); }\n";
+    compile(&machine, BAD, text, &["-nostdlib", &stub]);
+    let manifest = machine.manifest("bad", &machine.path(BAD), "");
+    let explained = machine.explain();
+    if !explained.findings().contains("lacks the version GLIBC_2.999") {
+        return crate::machine::skip("the C library here has no versions of its symbols");
+    }
+    assert_eq!(explained.first(), "driver.not-opened");
+    let advice = explained.advice();
+    assert!(
+        advice.starts_with("Install a driver that is built for this system"),
+        "{advice}"
+    );
+    let folder = "system/var/lib/dpkg/info";
+    fs::create_dir_all(machine.path(folder)).expect("folders");
+    machine.file(&format!("{folder}/format"), "1\n");
+    let list = format!("/.\n{}\n{}\n", machine.path(BAD).display(), manifest.display());
+    machine.file(&format!("{folder}/vklt-driver.list"), list);
+    if !Path::new("/var/lib/dpkg/info").exists() || !machine.in_made_up_system(&["/var/lib/dpkg/info"]) {
+        return crate::machine::skip("a package of dpkg cannot be made up here");
+    }
+    let advice = machine.explain().advice().to_owned();
+    assert!(advice.starts_with("Reinstall package vklt-driver"), "{advice}");
+    let is_apt = Path::new("/usr/bin/apt-get").exists();
+    assert_eq!(
+        advice.contains("apt-get install --reinstall vklt-driver"),
+        is_apt,
+        "{advice}"
+    );
+    fs::remove_file(machine.path(BAD)).expect("just made");
+    reinstall(&mut machine);
+    assert_eq!(machine.explain().devices(), ["one"]);
 }

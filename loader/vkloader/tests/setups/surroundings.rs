@@ -1,5 +1,6 @@
 //! Set-ups outside the program: mounts, permissions and disk space. Each set-up needs a namespace, and is skipped if none can be created.
 
+use super::releases::{BAD, DRIVER, compile};
 use super::{Machine, good};
 use crate::machine::library;
 use std::fs;
@@ -180,4 +181,42 @@ fn a_closed_manifest_comes_before_files_in_the_closed_home_of_another_user() {
     );
     allow(&manifest, 0o644);
     assert!(!machine.explain().codes().contains(&"driver.none-installed"));
+}
+
+/// A driver compiles code, and the system forbids executable memory, as for services with `MemoryDenyWriteExecute=`.
+#[test]
+fn a_driver_that_may_not_execute_its_code_is_not_blamed() {
+    let mut machine = Machine::new();
+    let start = "#include <stdlib.h>\n#include <sys/prctl.h>\n#include <unistd.h>\n\
+        int main(int n, char **v) { if (prctl(65, 1, 0, 0, 0)) return 9; execvp(v[1], v + 1); return 8; }\n";
+    let start = machine.c_program(start);
+    let header = "#include <sys/mman.h>\n";
+    let text = "{ unsigned char *m = mmap(0, 4096, 3, 0x22, -1, 0); *m = 0xC3; mprotect(m, 4096, 5); ((void (*)(void))m)(); return -3; }\n";
+    compile(
+        &machine,
+        BAD,
+        &format!("{header}{DRIVER}{text}int vklt_new(void) {{ return 0; }}\n"),
+        &[],
+    );
+    machine.manifest("bad", &machine.path(BAD), "");
+    if !cfg!(any(target_arch = "x86_64", target_arch = "x86")) {
+        return crate::machine::skip("the code of the driver is for x86");
+    }
+    assert_ne!(machine.explain().first(), "program.crashed");
+    if !machine.start_with(vec![start]) {
+        return;
+    }
+    let explained = machine.explain();
+    assert_eq!(
+        explained.first(),
+        "program.crashed",
+        "{:#}",
+        explained.report["dropped"]
+    );
+    let reason = explained.report["dropped"][0]["reason"].to_string();
+    assert!(reason.contains("may not make memory executable"), "{reason}");
+    assert!(explained.findings().contains("PR_SET_MDWE"), "{}", explained.findings());
+    let advice = explained.advice();
+    assert!(advice.contains("MemoryDenyWriteExecute=no"), "{advice}");
+    assert!(!advice.contains("VK_LOADER_DRIVERS_DISABLE"), "{advice}");
 }

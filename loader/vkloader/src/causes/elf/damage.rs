@@ -1,7 +1,7 @@
 //! Faults of files that are to be opened as libraries: missing, empty, truncated, for another processor, or closed to the user.
 
 use super::closure::{self, Closure, Identity};
-use super::{file_name, locate, refused, shown};
+use super::{FOR_ANOTHER_SYSTEM, file_name, locate, refused, shown};
 use crate::installed;
 use crate::report::{Dropped, UNTIL_THEN};
 use crate::shell::word;
@@ -181,6 +181,29 @@ fn to_reinstall(file: &Path) -> String {
         Some(owner) => format!("Reinstall {owner}, which brings {file}"),
         None => format!("Reinstall the package that brings {file}"),
     }
+}
+
+/// Returns the remedy for the library `by`, which needs a newer C library than the system has. `path` is the file of the library. A package of
+/// the system brings a file that suits the system, so another file stands in its place, or the package is from a newer release.
+pub(super) fn for_newer_system(by: &str, path: &Path) -> String {
+    const ALONE: &str = "or upgrade the whole system. The C library cannot be updated alone.";
+    match installed::owner(&shown(path)) {
+        Some(owner) => format!(
+            "{}, in the version for this system: the file is for a newer one. If the package has no such version, install another driver, {ALONE}",
+            to_reinstall(path).replace(&owner, &with_command(&owner))
+        ),
+        None => format!("{FOR_ANOTHER_SYSTEM}, because {by} is for a newer one; {ALONE}"),
+    }
+}
+
+/// Returns a package with the command that installs it again on systems with apt.
+fn with_command(owner: &str) -> String {
+    let name = owner
+        .strip_prefix("package ")
+        .filter(|_| Path::new("/usr/bin/apt-get").exists());
+    name.map_or(owner.into(), |name| {
+        format!("{owner} (apt-get install --reinstall {name})")
+    })
 }
 
 /// Adds the damaged file to the finding about a crash: the library in which the process ended, or a library that it needs. A truncated file

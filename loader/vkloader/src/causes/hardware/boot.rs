@@ -94,6 +94,11 @@ pub(super) fn remove(words: &[&str], machine: &Machine) -> (Facts, String) {
     (findings, advice)
 }
 
+/// Returns the part of a remedy that applies a change of a file of modprobe.d.
+pub(super) fn initial(machine: &Machine) -> String {
+    Apply::First.words(machine)
+}
+
 /// Returns the remedy for a line of a file that forbids a kernel module. `reason` may name programs that write such a line.
 pub(super) fn remove_line(reason: &str, machine: &Machine) -> String {
     format!(

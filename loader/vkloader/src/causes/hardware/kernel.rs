@@ -72,7 +72,7 @@ const FORBIDDEN_BY_TOOL: &str = " A tool that switches the card off may have wri
     (Ubuntu), envycontrol -s hybrid, or supergfxctl -m Hybrid.";
 
 /// Folders with files that forbid kernel modules.
-const FORBIDDING: [&str; 4] = [
+pub(super) const FORBIDDING: [&str; 4] = [
     "etc/modprobe.d",
     "run/modprobe.d",
     "usr/local/lib/modprobe.d",

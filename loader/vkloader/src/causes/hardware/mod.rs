@@ -5,6 +5,7 @@ mod dkms;
 mod drivers;
 mod failing;
 mod generations;
+mod guests;
 mod idle;
 mod install;
 mod kernel;
@@ -286,7 +287,7 @@ fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
         return Some(kernel::missing(card, machine, report));
     };
     if FOR_GUESTS.contains(&driver) {
-        return Some(codes::HARDWARE_FOR_GUESTS.about(card.to_string()));
+        return Some(guests::reserved(card, machine));
     }
     let has_nvidia = report
         .dropped

@@ -101,6 +101,31 @@ fn a_card_for_a_virtual_machine_and_one_without_a_node() {
     let system = System::new();
     system.card("0000:01:00.0", "0x030000", "0x1002", Some("vfio-pci"));
     assert_eq!(system.codes(), ["hardware.for-guests"]);
+    let found = system.found(report()).dropped.remove(0);
+    assert!(
+        found
+            .advice
+            .contains("echo 0000:01:00.0 >/sys/bus/pci/drivers/vfio-pci/unbind"),
+        "{}",
+        found.advice
+    );
+    system.file("proc/cmdline", "quiet vfio-pci.ids=10de:2684,1002:2684");
+    let found = system.found(report()).dropped.remove(0);
+    let words = "Remove vfio-pci.ids=10de:2684,1002:2684 from the kernel's command line";
+    assert!(found.advice.starts_with(words), "{}", found.advice);
+    system
+        .file(
+            "etc/modprobe.d/vfio.conf",
+            "# own\noptions vfio-pci ids=10de:2684,1002:2684\n",
+        )
+        .file("usr/sbin/update-initramfs", "");
+    let found = system.found(report()).dropped.remove(0);
+    assert_eq!(
+        found.findings,
+        ["/etc/modprobe.d/vfio.conf, line 2, reserves 1002:2684"]
+    );
+    let words = "Remove 1002:2684 from line 2 of /etc/modprobe.d/vfio.conf, run update-initramfs -u, and start the machine again";
+    assert!(found.advice.starts_with(words), "{}", found.advice);
     let system = System::new();
     system.card("0000:01:00.0", "0x030000", "0x1002", Some("amdgpu"));
     assert_eq!(system.codes(), ["hardware.no-node"]);

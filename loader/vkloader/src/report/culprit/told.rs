@@ -158,6 +158,17 @@ impl Crashed {
         self.signal == libc::SIGABRT && self.culprit == Who::Program
     }
 
+    /// Returns `true` if a driver jumped to code that is in no file, such as code that the driver compiled.
+    pub(crate) fn is_in_made_code(&self) -> bool {
+        let is_first = self.frames.first().is_some_and(|first| first.file.is_none());
+        self.culprit == Who::Driver && is_first && matches!(self.signal, libc::SIGSEGV | libc::SIGBUS)
+    }
+
+    /// Returns the name of the signal.
+    pub(crate) fn signal_name(&self) -> String {
+        names::signal(self.signal)
+    }
+
     /// Returns `true` if the code ended the process on purpose, with an instruction for this purpose.
     fn is_trap(&self) -> bool {
         self.instruction == Instruction::Trap && matches!(self.signal, libc::SIGILL | libc::SIGTRAP)
