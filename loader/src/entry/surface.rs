@@ -110,9 +110,12 @@ pub(crate) unsafe fn get_physical_device_surface_support_khr(
     let result = unsafe { (*table.vkGetPhysicalDeviceSurfaceSupportKHR)(handle, queue_family, surface, supported) };
     call.end_with(|record| {
         record.signed("result", result.0.into());
-        // SAFETY: Vulkan requires a writable output parameter, and the call has written it.
-        if let Some(&answer) = unsafe { supported.as_ref() } {
-            record.flag("supported", answer != VK_FALSE);
+        if result == VkResult::VK_SUCCESS {
+            // SAFETY: Vulkan requires a writable output parameter, and a successful call has written it.
+            let answer = unsafe { supported.as_ref() };
+            if let Some(&answer) = answer {
+                record.flag("supported", answer != VK_FALSE);
+            }
         }
     });
     result
