@@ -1,7 +1,7 @@
 //! Finds cards without a kernel driver.
 
 use super::machine::Machine;
-use super::{boot, dkms};
+use super::{boot, dkms, firmware};
 use crate::report::{Card, Dropped, Report, codes};
 
 /// Kernel drivers for the cards of a PCI vendor, with the remedy for a card without a kernel driver.
@@ -149,7 +149,7 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Droppe
     }
     of_system(&mut found, card, machine, wanted);
     if found.findings.is_empty() {
-        found.findings.extend(state.words());
+        state.complete(&mut found, card, machine, report);
     }
     found
 }
@@ -173,6 +173,14 @@ impl State {
         let loaded = wanted.iter().find(is_loaded).map(|module| Self::Loaded(module));
         let unloaded = || wanted.iter().find(is_there).map(|module| Self::Unloaded(module));
         loaded.or_else(unloaded).unwrap_or(Self::Unknown)
+    }
+
+    /// Adds the state to the finding about a card, and the missing firmware of a card that a loaded module does not use.
+    fn complete(&self, found: &mut Dropped, card: &Card, machine: &Machine, report: &Report) {
+        found.findings.extend(self.words());
+        if let Self::Loaded(_) = self {
+            firmware::complete(found, card.vendor, machine, report);
+        }
     }
 
     /// Returns a sentence about the state; `None` if it is unknown.

@@ -4,6 +4,7 @@ mod boot;
 mod dkms;
 mod drivers;
 mod failing;
+mod firmware;
 mod generations;
 mod guests;
 mod idle;

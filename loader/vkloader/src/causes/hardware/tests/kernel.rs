@@ -156,16 +156,18 @@ fn what_dkms_did_for_the_running_kernel_is_told() {
 
 #[test]
 fn a_module_that_is_there_but_not_loaded_is_told_from_one_that_refuses_the_card() {
-    let first = |file: &str| {
+    let first = |files: &[&str]| {
         let system = System::new();
         system
             .card("0000:03:00.0", "0x030000", "0x1002", None)
-            .file("proc/sys/kernel/osrelease", "6.1.0")
-            .file(file, "kernel/drivers/gpu/drm/amd/amdgpu/amdgpu.ko.zst: kernel/x.ko");
+            .file("proc/sys/kernel/osrelease", "6.1.0");
+        for file in files {
+            system.file(file, "kernel/drivers/gpu/drm/amd/amdgpu/amdgpu.ko.zst: kernel/x.ko");
+        }
         let found = system.found(report()).dropped.remove(0);
         (found.findings.joined(" "), found.advice)
     };
-    let (finding, advice) = first("lib/modules/6.1.0/modules.dep");
+    let (finding, advice) = first(&["lib/modules/6.1.0/modules.dep"]);
     assert_eq!(
         finding,
         "the running kernel has the module amdgpu, but has not loaded it"
@@ -174,12 +176,26 @@ fn a_module_that_is_there_but_not_loaded_is_told_from_one_that_refuses_the_card(
         advice.starts_with("Load the kernel module of the card: modprobe amdgpu."),
         "{advice}"
     );
-    let (finding, advice) = first("sys/module/amdgpu/refcnt");
+    let (finding, advice) = first(&["sys/module/amdgpu/refcnt", "usr/lib/firmware/amdgpu/navi21_sos.bin.zst"]);
     assert_eq!(finding, "the kernel module amdgpu is loaded, but does not use the card");
     assert!(
         advice.starts_with("Look in dmesg: the firmware may be missing"),
         "{advice}"
     );
+    let (finding, advice) = first(&["sys/module/amdgpu/refcnt"]);
+    assert_eq!(
+        finding,
+        "/lib/firmware/amdgpu is not there: the firmware of the card is not installed the kernel module amdgpu is loaded, but does not use the card"
+    );
+    assert!(
+        advice.starts_with(
+            "Install the firmware of the card, and start the machine again: apt install firmware-amd-graphics"
+        ),
+        "{advice}"
+    );
+    assert!(advice.contains("If that does not help, look in dmesg"), "{advice}");
+    let (finding, _) = first(&["sys/module/amdgpu/refcnt", ".dockerenv"]);
+    assert!(!finding.contains("firmware"), "{finding}");
 }
 
 #[test]
