@@ -4,6 +4,7 @@
 use crate::crash::Supervisor;
 use crate::crash::{Crash, Environment, Outcome, Unsupervised};
 use crate::events::{self, Record};
+use crate::interrupt::Interrupt;
 use crate::scratch::{self, Files};
 use crate::signals;
 use rustix::io::FdFlags;
@@ -231,11 +232,14 @@ impl Running {
 /// Waits until a process ends. Kills the process if it exceeds its time limit, or if a signal asks this process to end.
 fn wait(child: &mut Running, limit: Option<Duration>, watched: Watched) -> io::Result<Outcome> {
     let since = Instant::now();
+    let mut interrupt = Interrupt::default();
     loop {
         if let Some(ended) = child.try_wait()? {
+            // A signal that ended the program must not end the runs that search for its causes.
+            let _ = watched.is_program && signals::takes_interrupt();
             return Ok(ended);
         }
-        let unwanted = signals::is_unwanted();
+        let unwanted = interrupt.is_final(watched.is_program) || signals::is_unwanted();
         let over = limit.filter(|limit| since.elapsed() >= *limit);
         if unwanted || over.is_some() {
             end_group(child.id());
@@ -260,6 +264,7 @@ fn adopt_all() {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     signals::leave_those_of_the_terminal();
+    signals::note_interrupts();
 }
 
 /// Kills the orphaned descendants, including those that appear in the meantime.

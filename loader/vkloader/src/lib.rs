@@ -20,6 +20,7 @@ mod features;
 #[cfg(target_os = "linux")]
 mod files;
 mod installed;
+mod interrupt;
 mod itself;
 mod layers;
 mod library_folder;

@@ -10,6 +10,9 @@ static UNWANTED: AtomicBool = AtomicBool::new(false);
 /// `true` after the terminal sent a signal, to which the program that this process runs reacts. This process continues.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
+/// `true` after another process sent SIGINT, until [`takes_interrupt`] is called.
+static PASSED: AtomicBool = AtomicBool::new(false);
+
 extern "C" fn note(_: libc::c_int) {
     UNWANTED.store(true, Ordering::Relaxed);
 }
@@ -21,6 +24,15 @@ extern "C" fn leave(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_
     let is_wanted = unsafe { (*info).si_code } == FROM_KERNEL;
     let noted = if is_wanted { &INTERRUPTED } else { &UNWANTED };
     noted.store(true, Ordering::Relaxed);
+}
+
+/// Handles SIGINT while a program of the user runs. The program reacts to a signal of the terminal. A signal of another process is recorded, so
+/// that this process passes it on to the program.
+extern "C" fn pass(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    // SAFETY: the kernel passes a valid structure to handlers that are installed with SA_SIGINFO.
+    let is_of_terminal = unsafe { (*info).si_code } == FROM_KERNEL;
+    INTERRUPTED.store(true, Ordering::Relaxed);
+    PASSED.fetch_or(!is_of_terminal, Ordering::Relaxed);
 }
 
 /// `SI_KERNEL`: the kernel sent the signal, for example after a key was pressed on the terminal.
@@ -50,6 +62,21 @@ pub(crate) fn leave_those_of_the_terminal() {
             libc::SA_RESTART | libc::SA_SIGINFO,
         );
     }
+}
+
+/// Makes this process survive a SIGINT of another process too, because it must print a report after the program has ended.
+pub(crate) fn note_interrupts() {
+    let handler = pass as extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void);
+    install(
+        libc::SIGINT,
+        handler as libc::sighandler_t,
+        libc::SA_RESTART | libc::SA_SIGINFO,
+    );
+}
+
+/// Returns `true` if another process has sent SIGINT since the last call of this function.
+pub(crate) fn takes_interrupt() -> bool {
+    PASSED.swap(false, Ordering::Relaxed)
 }
 
 /// `true` after a terminal asked its processes to stop, until [`takes_stop`] is called.
