@@ -77,7 +77,8 @@ impl Explain {
         {
             report::other::add_word_size(&mut report, &of_32_bits);
         }
-        let is_watched = !self.no_try && !report.is_usable() && causes::worth_watching(&report);
+        let is_watched =
+            !self.no_try && !report.is_usable() && !report.is_ended_in_call() && causes::worth_watching(&report);
         if is_watched && !self.program.is_empty() {
             tell("runs the program a second time, to record the searches of the dynamic linker");
         }

@@ -41,7 +41,7 @@ impl Library {
     }
 
     /// Names the culprit in the report if the process ended in an unknown layer. The culprit is the first layer whose removal makes the probe
-    /// end normally. `beside` is the probe that imitates the program, if the report is about a program.
+    /// end normally. If another process ended the program, the probe must fail with all layers. `beside` is the probe that imitates the program, if the report is about a program.
     ///
     /// # Errors
     ///
@@ -60,11 +60,17 @@ impl Library {
         } else {
             Vec::new()
         };
-        for layer in &layers {
+        let works = |layer: &str| -> io::Result<bool> {
             tell_of_tries();
             let finished = run(layer)?;
             let has_instance = Seen::last(&finished.output).is_some_and(|seen| seen.instance.is_some());
-            if finished.ending == Ending::Status(0) && has_instance {
+            Ok(finished.ending == Ending::Status(0) && has_instance)
+        };
+        if !layers.is_empty() && beside.is_some() && report.is_ended_by_another() && works("")? {
+            return Ok(());
+        }
+        for layer in &layers {
+            if works(layer)? {
                 report.blame_layer(layer);
                 break;
             }

@@ -53,13 +53,7 @@ pub(super) fn finding(ending: Ending, records: &[&Record]) -> Option<Dropped> {
             found.reason = format!("Another process ended the program with {}.", names::signal(number));
             return Some(found);
         }
-        Ending::Signal(libc::SIGKILL) => {
-            let mut found = codes::PROGRAM_KILLED.about_any("the program");
-            found
-                .findings
-                .extend(within.map(|step| format!("it was ended {}", place(Some(step)))));
-            return Some(found);
-        }
+        Ending::Signal(libc::SIGKILL) => return Some(killed(within, records)),
         Ending::Signal(number) if ASKING.contains(&number) => {
             (codes::PROGRAM_ENDED, format!("was ended by {}", names::signal(number)))
         }
@@ -90,17 +84,34 @@ pub(super) fn finding(ending: Ending, records: &[&Record]) -> Option<Dropped> {
     Some(found)
 }
 
+/// Returns the finding about a process that SIGKILL ended within the step `within`.
+fn killed(within: Option<&Step>, records: &[&Record]) -> Dropped {
+    let mut found = codes::PROGRAM_KILLED.about_any("the program");
+    if let Some(step) = within {
+        found.findings.push(format!("it was ended {}", place(within)));
+        let through = through(records).filter(|_| step.runs().is_none());
+        found.findings.extend(through.map(|(_, fact)| fact));
+    }
+    found
+}
+
 /// Adds the layers that a call went through, because each of them may be the reason why the call did not return.
 fn suspect_layers(found: &mut Dropped, records: &[&Record]) {
-    let layers: Vec<String> = layers::active(records).into_iter().map(|layer| layer.name).collect();
-    if !layers.is_empty() {
-        let words = format!("the call went through these layers: {}", layers.join(", "));
+    if let Some((pattern, fact)) = through(records) {
         found.advice = format!(
             "To see whether a layer is at fault: VK_LOADER_LAYERS_DISABLE={} PROGRAM",
-            word(&layers.join(","))
+            word(&pattern)
         );
-        found.findings.push(Fact::new(Kind::Through(layers), words));
+        found.findings.push(fact);
     }
+}
+
+/// Returns the pattern that disables the active layers, and a fact that lists them. Returns `None` if no layer is active.
+fn through(records: &[&Record]) -> Option<(String, Fact)> {
+    let layers: Vec<String> = layers::active(records).into_iter().map(|layer| layer.name).collect();
+    let pattern = layers.join(",");
+    let words = format!("the call went through these layers: {}", layers.join(", "));
+    (!layers.is_empty()).then(|| (pattern, Fact::new(Kind::Through(layers), words)))
 }
 
 /// Returns a description of the library and the call in which the process ended.

@@ -156,15 +156,24 @@ fn with_variable(sentence: &str, variable: Option<&str>) -> String {
 impl Report {
     /// Returns `true` if the first finding is about a process that ended in a call through layers, and the culprit is unknown.
     pub(crate) fn is_ended_in_unknown_layer(&self) -> bool {
-        const CODES: [&str; 4] = [
+        const CODES: [&str; 5] = [
             codes::PROGRAM_CRASHED.name,
             codes::PROGRAM_ENDED.name,
             codes::PROGRAM_EXITED.name,
             codes::PROGRAM_HUNG.name,
+            codes::PROGRAM_KILLED.name,
         ];
         let is_unknown =
             |found: &Dropped| CODES.contains(&found.code.as_str()) && is_of_call(found) && found.set.is_none();
         self.dropped.first().is_some_and(is_unknown)
+    }
+
+    /// Returns `true` if another process ended the program in a call through layers. The call may have returned later.
+    pub(crate) fn is_ended_by_another(&self) -> bool {
+        let codes = [codes::PROGRAM_ENDED.name, codes::PROGRAM_KILLED.name];
+        self.dropped
+            .first()
+            .is_some_and(|found| codes.contains(&found.code.as_str()))
     }
 
     /// Returns `true` if the process ended in a call through layers.

@@ -2,6 +2,7 @@
 
 use super::{Machine, Row, good, try_all};
 use std::fs;
+use std::process::{Command, Output, Stdio};
 
 /// Installs a working driver with two devices, and an implicit layer. `lines` configures the layer's behaviour.
 fn with_layer(machine: &mut Machine, lines: &str) {
@@ -208,11 +209,19 @@ fn stops(machine: &Machine, call: &str) {
     let source = machine.file(
         "stops.c",
         format!(
-            "#include <signal.h>\n#include <string.h>\n#include <unistd.h>\nstatic int create(void *a, void *b, void *c) {{ {call}; return 0; }}\n\
-             void *vkGetInstanceProcAddr(void *a, const char *name) {{ return strcmp(name, \"vkCreateInstance\") ? 0 : create; }}\n"
+            "#include <signal.h>\n#include <string.h>\n#include <sys/stat.h>\n#include <unistd.h>\n\
+             struct link {{ struct link *next; void *(*get)(void *, const char *); }};\n\
+             struct info {{ int type; struct info *next; int function; struct link *link; }};\n\
+             static void *(*below)(void *, const char *);\n\
+             static int next(struct info *a, void *b, void *c) {{ struct info *i = a->next; while (i->type != 47 || i->function) i = i->next; \
+             below = i->link->get; i->link = i->link->next; \
+             return ((int (*)(void *, void *, void *))below(0, \"vkCreateInstance\"))(a, b, c); }}\n\
+             static int create(void *a, void *b, void *c) {{ {call}; return next(a, b, c); }}\n\
+             void *vkGetInstanceProcAddr(void *a, const char *name) {{ \
+             return !strcmp(name, \"vkCreateInstance\") ? (void *)create : below ? below(a, name) : 0; }}\n"
         ),
     );
-    let made = std::process::Command::new("cc")
+    let made = Command::new("cc")
         .args(["-shared", "-fPIC", "-o"])
         .args([&library, &source])
         .status();
@@ -227,11 +236,7 @@ fn a_program_that_is_ended_in_a_call_comes_with_the_layer() {
     good(&mut machine);
     machine.working_layer("implicit", "calm", "", "");
     stops(&machine, "raise(SIGINT); pause()");
-    let program = machine.c_program(
-        "#include <dlfcn.h>\nint main(void) { void *library = dlopen(\"libvulkan.so.1\", 2); int (*create)(void *, void *, void **) = \
-         (int (*)(void *, void *, void **))dlsym(library, \"vkCreateInstance\"); long info[8] = {1}; void *instance; \
-         return create(info, 0, &instance) ? 101 : 0; }\n",
-    );
+    let program = machine.c_program(CREATING);
     let library = crate::machine::library();
     let words = ["--library", library.to_str().expect("plain"), "--", &program];
     let explained = machine.explain_with(&words);
@@ -241,6 +246,57 @@ fn a_program_that_is_ended_in_a_call_comes_with_the_layer() {
     assert!(
         advice.contains("VK_LOADER_LAYERS_DISABLE=VK_LAYER_stops PROGRAM"),
         "{advice}"
+    );
+}
+
+/// Calls `vkCreateInstance` of the loader, and ends with 101 if the call fails.
+const CREATING: &str = "#include <dlfcn.h>\nint main(void) { void *library = dlopen(\"libvulkan.so.1\", 2); int (*create)(void *, void *, void **) = \
+    (int (*)(void *, void *, void **))dlsym(library, \"vkCreateInstance\"); long info[8] = {1}; void *instance; \
+    return create(info, 0, &instance) ? 101 : 0; }\n";
+
+/// A user ends `vkloader` with a signal while a layer keeps the program waiting. `vkloader` passes the signal on, and reports. A program that the
+/// user ends with SIGKILL also comes with the layer, unless the layer returns in another process.
+#[test]
+fn a_program_that_the_user_ends_comes_with_the_layer() {
+    let mut machine = Machine::new();
+    good(&mut machine);
+    machine.working_layer("implicit", "calm", "", "");
+    let program = machine.c_program(CREATING);
+    let library = crate::machine::library();
+    let words = [
+        "explain",
+        "--json",
+        "--library",
+        library.to_str().expect("plain"),
+        "--",
+        &program,
+    ];
+    let first = |output: &Output| -> (String, String) {
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a report");
+        let text = |key: &str| report["dropped"][0][key].as_str().unwrap_or_default().to_owned();
+        (text("code"), text("name"))
+    };
+    let ready = machine.path("ready");
+    stops(&machine, &format!("mkdir(\"{}\", 0755); pause()", ready.display()));
+    // A test that runs in the background of a shell inherits an ignored SIGINT.
+    let mut command = crate::machine::behind(&["env", "--default-signal=INT"], &machine.command(&words));
+    command.stdout(Stdio::piped());
+    let child = command.spawn().expect("it starts");
+    steady::eventually("the layer", || ready.exists());
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(sent.expect("kill is there").success());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(first(&output), ("program.ended".into(), "VK_LAYER_stops".into()));
+    stops(&machine, "raise(SIGKILL)");
+    assert_eq!(
+        first(&machine.run(&words)),
+        ("program.killed".into(), "VK_LAYER_stops".into())
+    );
+    let once = machine.path("once").display().to_string();
+    stops(&machine, &format!("if (!mkdir(\"{once}\", 0755)) raise(SIGKILL)"));
+    assert_eq!(
+        first(&machine.run(&words)),
+        ("program.killed".into(), "the program".into())
     );
 }
 
