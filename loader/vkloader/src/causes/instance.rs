@@ -6,6 +6,7 @@ mod missing;
 
 use super::{chosen, display, surfaces, unfound, words};
 use crate::events::{Event, Record};
+use crate::installed;
 use crate::names;
 use crate::report::{self, Call, Device, Dropped, Fact, Kind, Report, codes, rank};
 use crate::shell::word;
@@ -220,22 +221,28 @@ fn compare_versions(found: &mut Dropped, report: &Report, records: &[&Record]) {
     }
     let findings: Vec<String> = usable()
         .map(|device| {
+            let owner = installed::owner(&device.driver).map_or(String::new(), |owner| format!(" ({owner})"));
             format!(
-                "the program asks for Vulkan {asked}, and {} has {}",
-                device.name, device.api_version
+                "{} has Vulkan {}: {}{owner}",
+                device.name, device.api_version, device.driver
             )
         })
         .collect();
-    if let Some(value) = report.variables.get(OVERRIDE).filter(|_| !findings.is_empty()) {
+    if findings.is_empty() {
+        return;
+    }
+    found.reason = format!("{} It asks for Vulkan {asked}, which no device has.", found.reason);
+    found.findings.extend(findings);
+    if let Some(value) = report.variables.get(OVERRIDE) {
         found.advice =
             format!("Unset {OVERRIDE}, which is {value}: Mesa's drivers report this version in place of their own.");
         found.variable = Some(OVERRIDE.into());
-        found.findings.extend(findings);
-    } else if !findings.is_empty() {
-        found.advice = "The device may be too old for the program: update its driver, or choose another device; otherwise read the output of the \
-                        program."
-            .into();
-        found.findings.extend(findings);
+    } else {
+        let drivers: Vec<&str> = usable().map(|device| device.driver.as_str()).collect();
+        found.advice = format!(
+            "{}; a device that stays too old needs an older version of the program; otherwise read the output of the program.",
+            missing::update(&drivers)
+        );
     }
 }
 

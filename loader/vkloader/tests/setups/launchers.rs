@@ -400,7 +400,7 @@ fn an_extension_of_a_driver_or_layer_that_is_left_out_is_told_with_the_reason() 
         machine.explain_with(&words)
     };
     let reason = |explained: &Explained| explained.report["dropped"][0]["reason"].to_string();
-    for (name, advice) in [(KNOWN, "Install a driver"), (UNKNOWN, "belong to vkCreateDevice")] {
+    for (name, advice) in [(KNOWN, "Update the driver"), (UNKNOWN, "belong to vkCreateDevice")] {
         let explained = asked(&machine, name);
         assert_eq!(explained.first(), "instance.extension-missing");
         let words = format!("asked for {name}, which no driver or layer has,");

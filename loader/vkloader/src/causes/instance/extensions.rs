@@ -1,6 +1,6 @@
 //! Names the instance extension that a program requested, and the drivers and layers that may have it.
 
-use super::{between, to_install};
+use super::{between, missing, to_install};
 use crate::manifests;
 use crate::report::{Dropped, Report, rank};
 use reasons::rank::OTHER;
@@ -29,6 +29,8 @@ pub(super) fn name(found: &mut Dropped, report: &Report) {
         (None, None) => return,
     };
     found.name = name.into();
+    let kept = report.kept.iter().map(String::as_str);
+    let drivers: Vec<&str> = kept.filter(|path| path.contains(".so")).collect();
     let left_out = left_out_with(name, is_known, report);
     let which = if left_out.is_empty() {
         "no driver or layer has"
@@ -45,16 +47,32 @@ pub(super) fn name(found: &mut Dropped, report: &Report) {
         );
     } else if !is_known {
         found.advice = OF_UNKNOWN.into();
+    } else if !drivers.is_empty() {
+        found.advice = format!("{}{}", missing::update(&drivers), instead(name));
     }
     let words = left_out
         .iter()
         .map(|(one, has)| format!("left out, and {has}: {}", one.in_short()));
     found.findings.extend(words);
-    let kept = report.kept.iter().map(String::as_str);
-    let drivers: Vec<&str> = kept.filter(|path| path.contains(".so")).collect();
     if is_known && !drivers.is_empty() {
         let words = format!("drivers without it: {}", drivers.join(", "));
         found.findings.push(words);
+    }
+}
+
+/// Returns the end of the remedy for an extension that the installed drivers lack: what works without the extension.
+fn instead(extension: &str) -> &'static str {
+    match extension {
+        "VK_EXT_headless_surface" => {
+            ", because newer drivers may have the extension; or let the program draw to an image without a surface, or to a display \
+             such as Xvfb."
+        }
+        _ if extension.ends_with("_surface") => {
+            ", or run the program with another window system, because the drivers do not support this one."
+        }
+        _ => {
+            ", because newer drivers may have the extension; or start the program without the option that asks for it."
+        }
     }
 }
 

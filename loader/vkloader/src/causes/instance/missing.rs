@@ -76,6 +76,19 @@ pub(super) fn extension(found: &mut Dropped, extension: &str, report: &Report, r
     };
 }
 
+/// Returns the beginning of a remedy: updates the packages of the drivers with these files.
+pub(super) fn update(drivers: &[&str]) -> String {
+    let mut packages: Vec<String> = drivers.iter().filter_map(|driver| installed::owner(driver)).collect();
+    packages.sort();
+    packages.dedup();
+    match packages.len() {
+        0 if drivers.len() == 1 => "Update the driver".into(),
+        0 => "Update the drivers".into(),
+        1 => format!("Update the {}", packages[0]),
+        _ => format!("Update these: {}", packages.join(", ")),
+    }
+}
+
 /// The device for which a call failed.
 struct Failed {
     name: String,
