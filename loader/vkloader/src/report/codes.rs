@@ -178,6 +178,9 @@ rows! {
     HARDWARE_NO_NODE = "hardware.no-node", "hardware", rank::HARDWARE,
         "The graphics card has a kernel driver, but its device node is missing.",
         "In a container or sandbox, make the node available: --device /dev/dri, bwrap --dev-bind /dev/dri /dev/dri, or PrivateDevices=no for systemd; elsewhere, look in dmesg for messages of the kernel driver.";
+    HARDWARE_REMOVED = "hardware.removed", "hardware", rank::ASIDE - 6,
+        "A graphics card whose driver is installed is not on the PCI bus.",
+        "If a tool switched the card off, switch it on with this tool; otherwise look in the firmware (BIOS) and at the plug.";
     HARDWARE_NO_DRIVER = "hardware.no-driver", "hardware", rank::HARDWARE,
         "No Vulkan driver for the graphics card is installed in the folders that this program searches.",
         "Install the Vulkan driver of the card: the driver of Mesa (mesa-vulkan-drivers in Debian, Ubuntu and Fedora) or the driver of the card's maker.";

@@ -21,7 +21,7 @@ pub(super) const FAILED: [&str; 3] = [
 ];
 
 /// Remedy for NVIDIA's driver on a system without a card of NVIDIA.
-const NO_NVIDIA: &str = "If the machine has such a card: a laptop may have switched it off, so switch it on with prime-select on-demand (Ubuntu), envycontrol \
+pub(super) const NO_NVIDIA: &str = "If the machine has such a card: a laptop may have switched it off, so switch it on with prime-select on-demand (Ubuntu), envycontrol \
     -s hybrid, or supergfxctl -m Hybrid; otherwise look in the firmware (BIOS) and at the plug. If it has none any more, remove the packages of this \
     driver.";
 /// Remedy for a driver of any other vendor on a system without that vendor's cards.
@@ -319,7 +319,7 @@ fn vendor(library: &str) -> Option<u32> {
 
 /// Returns `true` if the system may have a card that its list of PCI devices lacks. Some sandboxes have no such list, and the GPUs of
 /// NVIDIA's Tegra chips are on another bus.
-fn may_have_unlisted_card(vendor: u32, machine: &Machine) -> bool {
+pub(super) fn may_have_unlisted_card(vendor: u32, machine: &Machine) -> bool {
     let has_node = || machine.has_node_of_nvidia() || TEGRA.iter().any(|file| machine.has(file));
     machine.names("sys/bus/pci/devices").is_empty() || vendor == NVIDIA && has_node()
 }

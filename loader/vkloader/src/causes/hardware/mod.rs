@@ -13,6 +13,7 @@ mod kernel;
 mod machine;
 mod newer;
 mod permissions;
+mod removed;
 mod rules;
 mod service;
 mod several;
@@ -87,6 +88,7 @@ fn find_below(report: &mut Report, root: &Path, wanted: Option<&str>, is_replace
         true => idle::find(&machine, report),
         false => obstacles(&machine, report, wanted, is_replaced),
     };
+    found.extend(removed::find(&machine, report));
     explain_drivers(report, &machine);
     if report.devices.iter().any(is_hardware) {
         idle::before_driver(&mut found, report);

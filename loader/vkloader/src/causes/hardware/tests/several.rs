@@ -40,6 +40,40 @@ fn failed(library: &str, code: &str) -> Report {
     failed
 }
 
+/// A laptop whose card of NVIDIA a rule of udev removes. The rule for the sound of a card removes no card.
+#[test]
+fn a_rule_that_removes_nvidias_card_is_named() {
+    let rule =
+        |class: &str| format!("# own\nATTR{{vendor}}==\"0x10de\", ATTR{{class}}==\"{class}\", ATTR{{remove}}=\"1\"");
+    let of = |class: &str, library: &str, wanted: Option<&str>| {
+        let system = with(&[("0000:00:02.0", "0x8086", "0x9a60", Some("i915"))]);
+        system
+            .file("etc/udev/rules.d/50-remove.rules", &rule(class))
+            .file(library, "");
+        let mut report = report();
+        if let Some(value) = wanted {
+            report.variables = crate::variables::Variables::with("__NV_PRIME_RENDER_OFFLOAD", value);
+        }
+        let found = system.found(report).dropped;
+        let own = found.into_iter().find(|one| one.code == "hardware.removed");
+        own.map(|one| (one.findings.joined("; "), one.advice, one.rank))
+    };
+    let library = "usr/lib64/libnvidia-glcore.so.550.54.14";
+    let (findings, advice, rank) = of("0x03[0-9]*", library, Some("1")).expect("a finding");
+    assert_eq!(
+        findings,
+        "/etc/udev/rules.d/50-remove.rules, line 2, removes the card from the PCI bus; __NV_PRIME_RENDER_OFFLOAD=1 asks for the card"
+    );
+    assert!(advice.contains("envycontrol -s hybrid"), "{advice}");
+    assert_eq!(rank, rank::HARDWARE);
+    assert!(of("0x03[0-9]*", library, None).is_some());
+    assert!(of("0x03[0-9]*", "usr/lib64/libother.so", Some("1")).is_none());
+    assert!(of("0x040300", library, None).is_none());
+    let (findings, advice, _) = of("0x040300", library, Some("1")).expect("a finding");
+    assert_eq!(findings, "__NV_PRIME_RENDER_OFFLOAD=1 asks for the card");
+    assert!(advice.starts_with("If the machine has such a card"), "{advice}");
+}
+
 /// A second card that cannot render, or that is reserved, does not hide the cause for a card that can.
 #[test]
 fn a_harmless_card_does_not_hide_the_cause_of_another() {
