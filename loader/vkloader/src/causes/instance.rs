@@ -264,8 +264,21 @@ const PACKAGES: [(&str, [&str; 2]); 5] = [
     ("VK_LAYER_MESA_overlay", ["mesa-vulkan-drivers", "vulkan-mesa-layers"]),
 ];
 
+/// Layers of the Vulkan SDK that Debian, Ubuntu and Fedora do not have.
+const OF_SDK: [&str; 4] = [
+    "VK_LAYER_LUNARG_api_dump",
+    "VK_LAYER_LUNARG_screenshot",
+    "VK_LAYER_LUNARG_monitor",
+    "VK_LAYER_KHRONOS_profiles",
+];
+
 /// Returns the beginning of the remedy for a layer that is not installed: the packages that contain the layer.
 pub(super) fn to_install(layer: &str) -> Option<String> {
+    if OF_SDK.contains(&layer) {
+        return Some(
+            "Install the layer: the Vulkan SDK of https://vulkan.lunarg.com, or vulkan-extra-layers (Arch)".into(),
+        );
+    }
     let (_, [debian, others]) = PACKAGES.iter().find(|(known, _)| *known == layer)?;
     Some(format!(
         "Install the layer: {debian} (Debian, Ubuntu) or {others} (Fedora, Arch)"
@@ -356,4 +369,15 @@ fn older(record: &Record) -> Option<Dropped> {
         word(layer)
     );
     Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_layer_that_is_not_installed_comes_with_its_source() {
+        let advice = |layer: &str| super::to_install(layer).unwrap_or_default();
+        assert!(advice("VK_LAYER_LUNARG_api_dump").contains("https://vulkan.lunarg.com"));
+        assert!(advice("VK_LAYER_KHRONOS_validation").contains("vulkan-validationlayers (Debian"));
+        assert!(advice("VK_LAYER_other").is_empty());
+    }
 }
