@@ -88,7 +88,7 @@ mod tests;
 
 /// Version of the file format that this crate reads and `vkloader` writes. The version increases with each change that an older reader
 /// would misunderstand, and with each kind of file that an older update did not record.
-pub const SCHEMA: u64 = 5;
+pub const SCHEMA: u64 = 6;
 /// Folder of the system's catalogue.
 pub const SYSTEM_FOLDER: &str = "/var/cache/vulkan-loader";
 /// Folder of the user's catalogue, in the user's folder for caches.
