@@ -63,7 +63,7 @@ CARRIED=libexec/vulkan-loader-rs
 carried=${DESTDIR:-}$PREFIX/$CARRIED
 # The number 70 in the name makes udev read this file of rules after systemd's rules, which name devices.
 RULES=70-vulkan-loader-catalogue.rules
-UNIT_FILES=(vulkan-loader-service.{service,socket} vulkan-loader-catalogue.{service,path})
+UNIT_FILES=(vulkan-loader-service.{service,socket} vulkan-loader-catalogue.{service,path} vulkan-loader-linker.path)
 package=$to/cmake/VulkanLoader
 # LIBRARY_ONLY=yes is for the library of a second architecture, if the programs are already installed. The programs read files about
 # processes and devices that only Linux has, so other systems get no programs.
@@ -238,7 +238,7 @@ is_of_system() {
 install_catalogue() {
     is_of_system || return 0
     if [ -d /run/systemd/system ] && [ "${UNITS:-}" != no ]; then
-        systemctl daemon-reload && systemctl enable --now vulkan-loader-catalogue.path &&
+        systemctl daemon-reload && systemctl enable --now vulkan-loader-{catalogue,linker}.path &&
             systemctl enable vulkan-loader-catalogue.service || say "systemd did not take the units of the driver catalogue"
     fi
     timeout --kill-after=5 120 "$programs/vkloader" catalogue update --library "$to/$LINK" </dev/null ||
@@ -248,7 +248,7 @@ install_catalogue() {
 uninstall_catalogue() {
     is_of_system || return 0
     if [ -d /run/systemd/system ] && [ -e "$units/vulkan-loader-catalogue.path" ]; then
-        systemctl disable --now vulkan-loader-catalogue.path vulkan-loader-catalogue.service || true
+        systemctl disable --now vulkan-loader-{catalogue,linker}.path vulkan-loader-catalogue.service || true
     fi
     rm -rf /var/cache/vulkan-loader
 }

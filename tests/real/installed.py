@@ -63,6 +63,7 @@ def files():
         "opt/vulkan/libexec/vulkan-loader-rs/libvulkan.so.1": None,
         "opt/vulkan/lib/systemd/system/vulkan-loader-catalogue.path": None,
         "opt/vulkan/lib/systemd/system/vulkan-loader-catalogue.service": None,
+        "opt/vulkan/lib/systemd/system/vulkan-loader-linker.path": None,
         "opt/vulkan/lib/systemd/system/vulkan-loader-service.service": None,
         "opt/vulkan/lib/systemd/system/vulkan-loader-service.socket": None,
         "opt/vulkan/lib/udev/rules.d/70-vulkan-loader-catalogue.rules": None,

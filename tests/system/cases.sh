@@ -97,7 +97,7 @@ from_outside() {
         [ ! -e /tmp/elsewhere/var/cache/vulkan-loader ]
         rmdir /run/systemd/system
         cat /tmp/called
-        ! grep -vxE "systemctl --system daemon-reload|deb-systemd-invoke start vulkan-loader-catalogue.path" /tmp/called'
+        ! grep -vxE "systemctl --system daemon-reload|deb-systemd-invoke start vulkan-loader-catalogue.path vulkan-loader-linker.path" /tmp/called'
     [ -s "$COPY/$CATALOGUE" ]
 }
 

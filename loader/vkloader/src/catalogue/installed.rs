@@ -4,13 +4,20 @@ use super::{identify, reads};
 use catalogue::Identity;
 use std::path::PathBuf;
 
-/// Paths that show an installation. The system's unit starts an update if one of them changes.
-const WATCHED: [&str; 5] = [
+/// Paths that show an installation, and settings that drivers read. The system's units start an update if one of them changes.
+const WATCHED: [&str; 12] = [
     "/etc/ld.so.cache",
     "/etc/vulkan/icd.d",
     "/usr/local/share/vulkan/icd.d",
     "/usr/share/vulkan/icd.d",
     "/run/opengl-driver",
+    "/usr/share/drirc.d",
+    "/etc/drirc",
+    "/usr/share/nvidia",
+    "/etc/nvidia/nvidia-application-profiles-rc",
+    "/etc/nvidia/nvidia-application-profiles-rc.d",
+    "/etc/amd",
+    "/usr/share/libdrm/amdgpu.ids",
 ];
 
 /// Returns the state of the files that show an installation, and of the entries of folders among them.
@@ -30,15 +37,13 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn the_unit_watches_the_same_paths() {
-        let unit =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/systemd/vulkan-loader-catalogue.path.in");
-        let text = fs::read_to_string(unit).expect("a unit");
-        let watched: Vec<&str> = text
-            .lines()
-            .filter_map(|line| line.strip_prefix("PathChanged="))
-            .collect();
-        assert_eq!(WATCHED.iter().find(|path| !watched.contains(path)), None, "{watched:?}");
+    fn the_units_watch_the_same_paths() {
+        let units = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/systemd");
+        let text = ["linker", "catalogue"]
+            .map(|name| fs::read_to_string(units.join(format!("vulkan-loader-{name}.path.in"))).expect("a unit"));
+        let lines = text.iter().flat_map(|text| text.lines());
+        let watched: Vec<&str> = lines.filter_map(|line| line.strip_prefix("PathChanged=")).collect();
+        assert_eq!(watched, WATCHED);
         assert!(now().iter().any(|(path, _)| path == Path::new(WATCHED[0])));
     }
 }
