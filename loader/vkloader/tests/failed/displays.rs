@@ -2,11 +2,11 @@
 
 use crate::machine::{self, Machine};
 use crate::{change, of_program, with_library};
-use std::io::{Read, Write};
-use std::os::unix::net::UnixListener;
+use std::io::{self, Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 #[test]
 fn a_missing_display_is_said_where_a_program_failed() {
@@ -155,16 +155,28 @@ fn x_server(test: u32) -> Option<(UnixListener, PathBuf, u32)> {
     }
 }
 
-/// Starts a thread that is an X server for two clients: the server refuses the first client, and accepts the second one.
-fn refuse_then_accept(server: UnixListener) -> JoinHandle<()> {
+/// Starts a thread that answers each client of an X server with `answer`, in a thread of its own. Any process of the machine may be a client,
+/// because programs without a display examine all X servers.
+fn serve(server: UnixListener, answer: impl Fn(UnixStream) -> io::Result<()> + Send + Sync + 'static) {
+    let answer = Arc::new(answer);
     std::thread::spawn(move || {
-        for answer in [0, 1] {
-            let (mut client, _) = server.accept().expect("a client");
-            let mut hello = [0; 12];
-            client.read_exact(&mut hello).expect("a greeting");
-            client.write_all(&[answer]).expect("an answer");
+        for client in server.incoming() {
+            let (client, answer) = (client.expect("a client"), Arc::clone(&answer));
+            // A client may end the connection at any time.
+            std::thread::spawn(move || answer(client));
         }
-    })
+    });
+}
+
+/// Starts an X server that refuses all clients until the returned switch is on.
+fn refusing(server: UnixListener) -> Arc<AtomicBool> {
+    let accepts = Arc::new(AtomicBool::new(false));
+    let switch = Arc::clone(&accepts);
+    serve(server, move |mut client| {
+        client.read_exact(&mut [0; 12])?;
+        client.write_all(&[accepts.load(Ordering::SeqCst).into()])
+    });
+    switch
 }
 
 /// The socket of an X server exists, but the server rejects a program without authorization.
@@ -177,7 +189,7 @@ fn a_display_that_refuses_the_program_is_named() {
     let Some((server, path, number)) = x_server(0) else {
         return;
     };
-    let thread = refuse_then_accept(server);
+    let accepts = refusing(server);
     machine.variable("DISPLAY", format!(":{number}"));
     let explained = of_program(&machine, &program, &[]);
     assert_eq!(explained.first(), "display.missing");
@@ -187,8 +199,8 @@ fn a_display_that_refuses_the_program_is_named() {
         explained.findings()
     );
     assert!(explained.advice().contains("XAUTHORITY"), "{}", explained.advice());
+    accepts.store(true, Ordering::SeqCst);
     assert!(!of_program(&machine, &program, &[]).codes().contains(&"display.missing"));
-    thread.join().expect("both clients came");
     std::fs::remove_file(path).expect("just made");
 }
 
@@ -202,10 +214,11 @@ fn a_display_of_another_user_is_not_offered() {
     let Some((server, path, number)) = x_server(2) else {
         return;
     };
-    let thread = refuse_then_accept(server);
+    let accepts = refusing(server);
     machine.variable("DISPLAY", ":4711");
     let offer = format!("DISPLAY=:{number} PROGRAM");
     for is_offered in [false, true] {
+        accepts.store(is_offered, Ordering::SeqCst);
         let explained = of_program(&machine, &program, &[]);
         assert_eq!(explained.first(), "display.missing");
         assert_eq!(
@@ -215,7 +228,6 @@ fn a_display_of_another_user_is_not_offered() {
             explained.advice()
         );
     }
-    thread.join().expect("both clients came");
     std::fs::remove_file(path).expect("just made");
 }
 
@@ -254,38 +266,29 @@ fn a_remote_desktop_without_dri3_is_named() {
         found.contains("If the driver reports there that DRI3 is missing"),
         "{found}"
     );
-    server.set_nonblocking(true).expect("a socket");
-    while server.accept().is_ok() {}
-    server.set_nonblocking(false).expect("a socket");
-    let thread = std::thread::spawn(move || {
-        for has_dri3 in [0, 1] {
-            // The first client only checks that the server is running and accepts the authorization.
-            let (mut client, _) = server.accept().expect("a client");
-            client
-                .read_exact(&mut [0; 12 + 20 + 16])
-                .expect("a greeting with an authorization");
-            client.write_all(&[1]).expect("an answer");
-            let (mut client, _) = server.accept().expect("a client");
-            let mut hello = [0; 12 + 20 + 16];
-            client.read_exact(&mut hello).expect("a greeting with an authorization");
-            assert!(hello.ends_with(b"0123456789abcdef"));
-            client
-                .write_all(&[1, 0, 11, 0, 0, 0, 1, 0, 9, 9, 9, 9])
-                .expect("an answer");
-            let mut request = [0; 12];
-            client.read_exact(&mut request).expect("a request");
-            assert!(request.ends_with(b"DRI3"));
-            let mut reply = [0; 32];
-            (reply[0], reply[8]) = (1, has_dri3);
-            client.write_all(&reply).expect("a reply");
-        }
+    let with_dri3 = Arc::new(AtomicBool::new(false));
+    let has_dri3 = Arc::clone(&with_dri3);
+    serve(server, move |mut client| {
+        let mut hello = [0; 12 + 20 + 16];
+        client.read_exact(&mut hello)?;
+        let accepts = hello.ends_with(b"0123456789abcdef");
+        client.write_all(&[accepts.into(), 0, 11, 0, 0, 0, 1, 0, 9, 9, 9, 9])?;
+        // The first client only checks that the server is running and accepts the authorization.
+        let mut request = [0; 12];
+        client.read_exact(&mut request)?;
+        let mut reply = [0; 32];
+        (reply[0], reply[8]) = (
+            1,
+            (request.ends_with(b"DRI3") && has_dri3.load(Ordering::SeqCst)).into(),
+        );
+        client.write_all(&reply)
     });
     let explained = of_program(&machine, &program, &["device"]);
     assert_eq!(explained.first(), "display.without-dri3");
     assert!(explained.advice().contains("offers DRI3"), "{}", explained.advice());
+    with_dri3.store(true, Ordering::SeqCst);
     let explained = of_program(&machine, &program, &["device"]);
     assert!(!explained.codes().contains(&"display.without-dri3"));
-    thread.join().expect("all clients came");
     std::fs::remove_file(path).expect("just made");
     machine.unset("DISPLAY");
     machine.variable("DISPLAY", "localhost:10.0");
