@@ -1,6 +1,7 @@
 //! Finds the driver or layer that crashed the probe. Repeats the probe under a supervisor, and then without one layer at a time.
 
 use crate::beside::{Beside, leave_out};
+use crate::causes;
 use crate::child::{self, Ending, Finished, Watched};
 use crate::commands::Library;
 use crate::crash;
@@ -72,6 +73,7 @@ impl Library {
         for layer in &layers {
             if works(layer)? {
                 report.blame_layer(layer);
+                causes::symbol_of_layer(report);
                 break;
             }
         }

@@ -38,6 +38,7 @@ use origin::Origin;
 pub(crate) use overriding::REPLACING;
 pub(crate) use scripts::clearing;
 pub(crate) use snap::Snap;
+pub(crate) use symbols::of_layer as symbol_of_layer;
 pub(crate) use unsearched::usual_manifests;
 
 use crate::child::Finished;

@@ -3,7 +3,7 @@
 
 use super::elf::{self, Identity};
 use crate::events::Record;
-use crate::report::{self, Dropped, Printed, UNTIL_THEN, codes};
+use crate::report::{self, Dropped, Printed, Report, UNTIL_THEN, codes};
 use std::path::Path;
 
 /// Parts of the dynamic linker's messages, between the program and the library that needs the symbol.
@@ -43,6 +43,30 @@ pub(super) fn explain(
         report::leave_out(dropped, library, records);
         dropped.name = library.into();
     }
+    add(dropped, finding, advice);
+}
+
+/// Adds the missing symbol to the finding about a layer, if the dynamic linker ended the program and runs without the layer end normally.
+pub(crate) fn of_layer(report: &mut Report) {
+    let ended = (report.ending.by, report.ending.number);
+    let program = report.loader.as_ref().and_then(|loader| loader.executable.clone());
+    let own = Identity::of_this_process();
+    let Some(found) = report.dropped.first_mut() else {
+        return;
+    };
+    let library = found.file.clone().filter(|_| found.code == codes::PROGRAM_EXITED.name);
+    let Some(library) = library.filter(|_| ended == ("status", Some(STATUS)) && !found.names_file) else {
+        return;
+    };
+    let about = (own, program.as_deref().map(Path::new));
+    let added = of_library(&library, about).and_then(|words| elf::undefined(&words, about.0, about.1));
+    if let Some((finding, advice)) = added {
+        add(found, finding, advice);
+    }
+}
+
+/// Adds the missing symbol, and puts the remedy for it before the one without the library.
+fn add(dropped: &mut Dropped, finding: String, advice: String) {
     dropped.findings.insert(0, finding);
     dropped.names_file = true;
     dropped.advice = match dropped.advice.find(UNTIL_THEN) {

@@ -222,7 +222,7 @@ fn stops(machine: &Machine, call: &str) {
         ),
     );
     let made = Command::new("cc")
-        .args(["-shared", "-fPIC", "-o"])
+        .args(["-shared", "-fPIC", "-Wl,-z,lazy", "-o"])
         .args([&library, &source])
         .status();
     assert!(made.expect("a compiler").success());
@@ -297,6 +297,27 @@ fn a_program_that_the_user_ends_comes_with_the_layer() {
     assert_eq!(
         first(&machine.run(&words)),
         ("program.killed".into(), "the program".into())
+    );
+}
+
+/// The dynamic linker ends a program when a layer calls a function that no library has.
+#[test]
+fn a_function_that_a_layer_calls_and_no_library_has_is_named() {
+    let mut machine = Machine::new();
+    good(&mut machine);
+    machine.working_layer("implicit", "calm", "", "");
+    stops(&machine, "extern void of_no_library(void); of_no_library()");
+    let program = machine.c_program(CREATING);
+    let library = crate::machine::library();
+    let explained = machine.explain_with(&["--library", library.to_str().expect("plain"), "--", &program]);
+    assert_eq!(explained.first(), "program.exited", "{:#}", explained.report);
+    let found = &explained.report["dropped"][0];
+    assert_eq!(found["name"], "VK_LAYER_stops");
+    assert!(found["findings"].to_string().contains("of_no_library"), "{found:#}");
+    let advice = explained.advice();
+    assert!(
+        advice.contains("VK_LOADER_LAYERS_DISABLE=VK_LAYER_stops PROGRAM"),
+        "{advice}"
     );
 }
 
