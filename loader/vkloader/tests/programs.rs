@@ -204,6 +204,11 @@ fn programs_without_a_trace_come_with_the_reason() {
     let program = compile(&machine, "whole", text, &["-static"]).expect("as before");
     let (_, told) = words(&[program.to_str().expect("plain")]);
     assert!(told.contains("contains its own Vulkan loader"), "{told}");
+    let text = "#include <dlfcn.h>\nint main(void) { dlopen(\"/nowhere/libvulkan.so.1\", 2); return 0; }\n";
+    let program = compile(&machine, "opens", text, &["-static"]).expect("as before");
+    let (code, told) = words(&[program.to_str().expect("plain")]);
+    assert_eq!(code, Some(2), "{told}");
+    assert!(told.contains("The program ended normally, and left no trace"), "{told}");
 }
 
 /// A library from `LD_PRELOAD` crashes the program before the program opens a loader.

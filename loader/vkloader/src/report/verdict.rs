@@ -111,6 +111,9 @@ impl Report {
         let usable = self.usable();
         match (self.failure(), self.verdict) {
             (None, _) => usable,
+            (Some(_), _) if self.is_only_unknown() => {
+                "The program ended normally, and left no trace, so its devices are unknown.".into()
+            }
             (Some((_, words)), Verdict::Nothing) if self.devices.is_empty() => format!("{words}."),
             (Some((_, words)), _) => {
                 let mut rest = usable.chars();
@@ -186,6 +189,17 @@ impl Report {
     /// Returns `true` if the program left no trace, so that its devices are unknown.
     pub(crate) fn lacks_trace(&self) -> bool {
         self.dropped.iter().any(|one| one.code == codes::PROGRAM_NO_TRACE.name)
+    }
+
+    /// Returns `true` if the program left no trace and ended normally, so that nothing shows a failure.
+    pub(crate) fn is_only_unknown(&self) -> bool {
+        self.lacks_trace() && (self.ending.by, self.ending.number) == ("status", Some(0))
+    }
+
+    /// Returns the result of the comparison with the loader of programs. A program without a trace may have used that loader.
+    pub(crate) fn agreement(&self) -> Option<&'static str> {
+        let other = self.other_loader.as_ref().filter(|_| !self.lacks_trace());
+        other.and_then(super::OtherLoader::agreement)
     }
 
     /// Returns `true` if the verdict begins with a failure of the program.

@@ -94,6 +94,7 @@ fn write_page(page: &mut String, report: &Report) -> std::fmt::Result {
 
 fn write_verdict(page: &mut String, report: &Report) -> std::fmt::Result {
     let class = match report.verdict {
+        _ if report.is_only_unknown() => "software",
         _ if report.is_failure() => "bad",
         Verdict::Hardware => "good",
         Verdict::SoftwareOnly => "software",
@@ -119,7 +120,7 @@ fn write_others(page: &mut String, report: &Report) -> std::fmt::Result {
         let line = escaped(&other.line());
         writeln!(page, "<h2>{}</h2><p>{line}</p>", other.title())?;
         write_list(page, &other.lines())?;
-        if let Some(text) = other.agreement() {
+        if let Some(text) = report.agreement() {
             writeln!(page, "<p class=\"faint\">{text}</p>")?;
         }
     }

@@ -161,6 +161,7 @@ fn options<'a>(width: usize, (first, others): (&'a str, &'a str)) -> Options<'a>
 /// Prints the verdict of a report.
 fn verdict(report: &Report, lines: &mut Lines) -> io::Result<()> {
     let (mark, style) = match report.verdict {
+        _ if report.is_only_unknown() => ("! ", WARNING),
         _ if report.is_failure() => ("x ", BAD),
         Verdict::Hardware => ("+ ", GOOD),
         Verdict::SoftwareOnly => ("! ", WARNING),
@@ -187,7 +188,7 @@ fn others(report: &Report, lines: &mut Lines) -> io::Result<()> {
         for text in other.lines() {
             lines.wrapped(("  - ", "    "), WARNING, &text)?;
         }
-        if let Some(text) = other.agreement() {
+        if let Some(text) = report.agreement() {
             lines.wrapped(("  ", "    "), FAINT, text)?;
         }
     }
