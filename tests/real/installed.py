@@ -96,7 +96,7 @@ def units():
     moved = {**where, "UNITDIR": "/etc/units", "RULESDIR": "share/rules"}
     make("install", **moved)
     found = [name for name in tree(destination) if name.endswith((".rules", ".path", ".socket", ".service"))]
-    expect(len(found) == 5 and all(name.startswith(("etc/units/", "usr/share/rules/")) for name in found), f"installed: {found}")
+    expect(len(found) == 6 and all(name.startswith(("etc/units/", "usr/share/rules/")) for name in found), f"installed: {found}")
     make("uninstall", **moved)
     expect(not tree(destination), f"left behind: {tree(destination)}")
 

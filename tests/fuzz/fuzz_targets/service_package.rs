@@ -71,7 +71,7 @@ fuzz_target!(|bytes: &[u8]| {
     let (files, reader) = &*FILES;
     files.write("icd/p/metadata/metadata.json", metadata);
     files.write("icd/p/contents/m.json", manifest);
-    match reader.read("p", &mut |_| {}, &mut |_| {}) {
+    match reader.read("p", &mut |_| {}) {
         Ok((package, read)) => {
             for handed in &package.libraries {
                 assert_eq!(
