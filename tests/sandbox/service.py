@@ -30,6 +30,8 @@ DIFFERS = re.compile(r"^VK_LAYER_|^Instance Layers: count = |^'DISPLAY'|^-+$|^$"
 USER = 1000
 # ID of the user, other than root, under whom a test runs a service.
 OTHER = 20_005
+# First of the IDs that a container has for its users.
+CONTAINER = 200_000
 # Part of the message about a service of a user whom the program does not trust.
 UNTRUSTED = "who is not trusted"
 # Seconds that a loader waits for the service's answer.
@@ -260,6 +262,38 @@ def for_a_user():
             expect(UNTRUSTED in output and FIRST not in output, output)
 
 
+def for_a_user_of_a_container():
+    """LSV-47: a container has its own root and other users, and a name for users of outside. Only the socket is mounted. Root of the container
+    owns the socket's folder, and the program belongs to another user."""
+    if os.geteuid() != 0:
+        raise Skip("only root may map many users")
+    service = Service(fallback="lavapipe")
+    with tempfile.TemporaryDirectory(prefix="service-") as name:
+        # Other users must be able to enter the folder.
+        place = Path(name)
+        place.chmod(0o755)
+        service.socket = place / "run/service.sock"
+        for name, original in (("gpu", setting("VKL_PROGRAMS") / "gpu"), ("libvulkan.so.1", setting("VKL_LIBRARY"))):
+            shutil.copyfile(original, place / name)
+            (place / name).chmod(0o755)
+        line = f"""
+            mount -t tmpfs -o mode=755 none /usr/share/vulkan; mount --bind {place} /mnt; mount -t tmpfs -o mode=755 none /run
+            mkdir /run/vulkan-loader; : >{SOCKET}; mount --bind /mnt/run/service.sock {SOCKET}; chmod "$1" /run/vulkan-loader
+            exec setpriv --reuid {USER} --regid {USER} --clear-groups env LD_LIBRARY_PATH=/mnt VK_LOADER_DEBUG=error,warn /mnt/gpu"""
+        holder = start(["unshare", "--user", "sleep", str(10 * HANG)])
+        deadline = time.monotonic() + HANG
+        while os.readlink(f"/proc/{holder.pid}/ns/user") == os.readlink("/proc/self/ns/user"):
+            expect(time.monotonic() < deadline and holder.poll() is None, "no user namespace")
+            time.sleep(0.02)
+        for kind in ("uid", "gid"):
+            Path(f"/proc/{holder.pid}/{kind}_map").write_text(f"0 {CONTAINER} 65536\n")
+        enter = ["nsenter", "--user", "--target", str(holder.pid), "unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+        with service:
+            for mode, works in (("755", True), ("777", False)):
+                output = run([*enter, "sh", "-ec", line, "sh", mode], HANG, status=None)
+                expect((FIRST in output and WORKS in output) == works and (UNTRUSTED in output) != works, output)
+
+
 def whose_it_is():
     """LSV-47: a sandbox shows one number for all users that it does not contain. If root has this number, it owns `/proc/sys`. A sandbox
     of root contains root, so a service with this number is not a service of root. The program accepts such a service only if the variable
@@ -387,6 +421,7 @@ CASES = [
     ("the compute program without a driver of its own", computes),
     ("the driver brings its libraries", brought_along),
     ("the same for a user without privileges", for_a_user),
+    ("the same for a user of a container", for_a_user_of_a_container),
     ("the service of a user without privileges", whose_it_is),
     ("vulkaninfo prints what it prints outside", the_same_information),
     ("two drivers", two_drivers),

@@ -81,8 +81,8 @@ impl Address {
             return true;
         }
         // Most sandboxes do not map the superuser, and show the overflow user ID in its place. The folder then belongs to the overflow user
-        // ID too, or to the user of this process: a sandbox that receives only the socket creates a folder for the socket. The creator of
-        // the sandbox decides the content of both folders.
-        is_superuser(user) && (owner == user || owner == own_user())
+        // ID too. A sandbox that receives only the socket creates a folder for the socket, which belongs to the sandbox's own root or to the
+        // user of this process. The creator of the sandbox decides the content of all these folders.
+        is_superuser(user) && (owner == user || owner == 0 || owner == own_user())
     }
 }
