@@ -225,6 +225,15 @@ def brought_along():
             time.sleep(0.2)
 
 
+def open_to_all(place, library):
+    """Lets all users enter the folder, which only its owner can enter by default. Copies the compute program to the folder, and the library
+    under the name `library`."""
+    place.chmod(0o755)
+    for name, original in (("gpu", setting("VKL_PROGRAMS") / "gpu"), (library, setting("VKL_LIBRARY"))):
+        shutil.copyfile(original, place / name)
+        (place / name).chmod(0o755)
+
+
 def for_a_user():
     """LSV-47: a user without privileges makes the sandbox, and the sandbox has no root user. The test mounts only the socket, or the
     folder of the socket."""
@@ -235,13 +244,9 @@ def for_a_user():
         raise Skip(f"no user namespaces for a user without privileges: {tried.stderr.strip()}")
     service = Service(fallback="lavapipe")
     with tempfile.TemporaryDirectory(prefix="service-") as name:
-        # The user without privileges must be able to enter the folder, which only its owner can enter by default.
         place = Path(name)
-        place.chmod(0o755)
+        open_to_all(place, "lib")
         service.socket = place / "run/service.sock"
-        for name, original in (("gpu", setting("VKL_PROGRAMS") / "gpu"), ("lib", setting("VKL_LIBRARY"))):
-            shutil.copyfile(original, place / name)
-            (place / name).chmod(0o755)
         own = [
             "--ro-bind", place / "gpu", PROGRAM,
             "--ro-bind", place / "lib", f"{LIBRARIES}/libvulkan.so.1",
@@ -269,13 +274,9 @@ def for_a_user_of_a_container():
         raise Skip("only root may map many users")
     service = Service(fallback="lavapipe")
     with tempfile.TemporaryDirectory(prefix="service-") as name:
-        # Other users must be able to enter the folder.
         place = Path(name)
-        place.chmod(0o755)
+        open_to_all(place, "libvulkan.so.1")
         service.socket = place / "run/service.sock"
-        for name, original in (("gpu", setting("VKL_PROGRAMS") / "gpu"), ("libvulkan.so.1", setting("VKL_LIBRARY"))):
-            shutil.copyfile(original, place / name)
-            (place / name).chmod(0o755)
         line = f"""
             mount -t tmpfs -o mode=755 none /usr/share/vulkan; mount --bind {place} /mnt; mount -t tmpfs -o mode=755 none /run
             mkdir /run/vulkan-loader; : >{SOCKET}; mount --bind /mnt/run/service.sock {SOCKET}; chmod "$1" /run/vulkan-loader
