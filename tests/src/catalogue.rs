@@ -259,6 +259,8 @@ fn make(world: &World<'_>, last: Option<&Made>) -> Option<Vec<u8>> {
         ended.stdout,
         ended.stderr
     );
+    // The test harness shows these messages only if the test fails. They contain the reason why a driver has no entry.
+    eprint!("{}", ended.stderr);
     let content = fs::read(&path).expect("it was written");
     let known = catalogue::unpack(&content).expect("a catalogue");
     let mut text = known.to_string();
@@ -302,7 +304,7 @@ fn update(world: &World<'_>, views: &[(PathBuf, PathBuf)], mode: Mode) -> Comman
         command.arg("--no-records");
     }
     command
-        .args(["--timeout", "20", "--library"])
+        .args(["--timeout", &steady::HANG.as_secs().to_string(), "--library"])
         .arg(library::under_test())
         .env_clear();
     let set = world
