@@ -32,9 +32,12 @@ const SIGSYS: i32 = 31;
 /// Exit statuses that `vkloader` uses for wrong use and for a panic.
 const OWN_FAILURES: [i32; 2] = [WRONG_USE as i32, 101];
 
-/// Number of attempts before a driver is recorded as crashing or hanging. A single failure may have another reason, for example a busy
-/// machine.
-const ATTEMPTS: usize = 2;
+/// Multiple of the usual time limit for the second query of a driver that crashed or hung. On a busy machine, an answer may take long.
+const LIMITS_OF_SECOND: u32 = 2;
+
+/// Number of attempts to run a process that another process kills. The kernel kills the processes that ask drivers first when memory is
+/// short, and a later attempt may have enough memory.
+const ATTEMPTS: usize = 3;
 
 /// The information that a driver is asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -97,7 +100,7 @@ impl<'a> Asker<'a> {
     /// Returns the library's version, and the paths of the driver manifests that the library would use. Does not open drivers. On a machine
     /// without a Vulkan loader, uses the library that came with this program.
     pub(super) fn manifests(&mut self) -> io::Result<(String, Vec<String>)> {
-        let mut finished = self.run(Depth::Extensions, None, None)?;
+        let mut finished = self.run((Depth::Extensions, 1), None, None)?;
         let is_missing = || Seen::last(&finished.output).is_some_and(|seen| seen.not_opened.is_some());
         if self.asking.library.is_none()
             && is_missing()
@@ -108,7 +111,16 @@ impl<'a> Asker<'a> {
                 plain(&own.display().to_string())
             );
             self.library = own;
-            finished = self.run(Depth::Extensions, None, None)?;
+            finished = self.run((Depth::Extensions, 1), None, None)?;
+        }
+        // The trace of a process that ended early lacks drivers.
+        let early = match finished.ending {
+            Ending::Status(_) => None,
+            Ending::Signal(signal) => Some(format!("signal {signal} ended the process that lists them")),
+            Ending::TooLong(limit) => Some(format!("they are not listed within {} s", limit.as_secs())),
+        };
+        if let Some(words) = early {
+            return Err(io::Error::other(format!("the drivers are unknown: {words}")));
         }
         let loaded = finished.records.iter().find_map(|record| match &record.event {
             Event::Loaded(loaded) => Some(loaded.version.clone()),
@@ -132,64 +144,66 @@ impl<'a> Asker<'a> {
         Ok((version, found))
     }
 
-    /// Asks the driver of a manifest.
+    /// Asks the driver of a manifest. Asks a driver that crashes or hangs again before the result counts, because a single failure may have
+    /// another reason, for example a busy machine. The second query has a display, if this process is not in a session with a display:
+    /// programs skip a driver that is recorded as failing, and most programs run in such sessions.
     ///
     /// # Errors
     ///
-    /// The process cannot be run, or its trace contains no answer.
+    /// The process cannot be run, its trace contains no answer, or the driver may answer only in a session with a display.
     pub(super) fn ask(&self, manifest: &str, depth: Depth) -> io::Result<Answer> {
         if manifest.contains(':') {
             return Err(io::Error::other("a path with a colon cannot be asked for alone"));
         }
-        let mut left = ATTEMPTS;
-        loop {
-            left -= 1;
-            let since = Instant::now();
-            let finished = self.run(depth, Some(manifest), None)?;
-            let mut answer = answer(&finished, since.elapsed(), (depth, &self.search))?;
-            let is_broken = is_broken(&answer.outcome);
-            if left > 0 && is_broken {
-                continue;
+        let first = self.ask_once(manifest, (depth, 1), None)?;
+        if !is_broken(&first.outcome) {
+            return Ok(first);
+        }
+        let is_in_session = self.user && display::is_here();
+        let display = (!is_in_session)
+            .then(|| Display::start(self.home.path()).ok())
+            .flatten();
+        let again = self.ask_once(manifest, (depth, LIMITS_OF_SECOND), display.as_ref())?;
+        match display.map(Display::end) {
+            None => Ok(again),
+            Some(false) if is_broken(&again.outcome) => Ok(first),
+            // Either the display made the difference, or the first query failed because the machine was busy.
+            Some(_) => {
+                let last = self.ask_once(manifest, (depth, LIMITS_OF_SECOND), None)?;
+                let of_session = "it does not answer without a display, and may answer in a session; programs open it";
+                Some(last)
+                    .filter(|last| !is_broken(&last.outcome))
+                    .ok_or_else(|| io::Error::other(of_session))
             }
-            if answer.path.is_none() && !answer.named.contains('/') {
-                // The driver crashed while the loader opened it by a name without a path, or the driver returned no functions. In these
-                // cases, only the dynamic linker's log contains the path of the file.
-                answer.path = searched(&finished.linker, &answer.named).filter(|path| Path::new(path).is_file());
-            }
-            if is_broken {
-                self.check_display(manifest, depth)?;
-            }
-            return Ok(answer);
         }
     }
 
-    /// Checks that a driver that crashed or hung also fails in a session with a display. Programs skip a driver that is recorded as
-    /// failing, and most programs run in sessions with a display.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the driver may answer in a session, so that the driver is not recorded.
-    fn check_display(&self, manifest: &str, depth: Depth) -> io::Result<()> {
-        if self.user && display::is_here() {
-            return Ok(());
-        }
-        let Ok(display) = Display::start(self.home.path()) else {
-            return Ok(());
-        };
+    /// Asks the driver of a manifest in one process, for at most `limits` times the usual time limit. With a display, the process has the
+    /// variables of a session.
+    fn ask_once(&self, manifest: &str, (depth, limits): (Depth, u32), display: Option<&Display>) -> io::Result<Answer> {
         let since = Instant::now();
-        let finished = self.run(depth, Some(manifest), Some(&display))?;
-        let again = answer(&finished, since.elapsed(), (depth, &self.search))?;
-        if display.end() || !is_broken(&again.outcome) {
-            Err(io::Error::other(
-                "it does not answer without a display, and may answer in a session; programs open it",
-            ))
-        } else {
-            Ok(())
+        let finished = self.run((depth, limits), Some(manifest), display)?;
+        let mut answer = answer(&finished, since.elapsed(), (depth, &self.search))?;
+        if answer.path.is_none() && !answer.named.contains('/') {
+            // The driver crashed while the loader opened it by a name without a path, or the driver returned no functions. In these cases,
+            // only the dynamic linker's log contains the path of the file.
+            answer.path = searched(&finished.linker, &answer.named).filter(|path| Path::new(path).is_file());
         }
+        Ok(answer)
     }
 
     /// Runs the process with the driver of a manifest; without drivers if there is no manifest.
-    fn run(&self, depth: Depth, manifest: Option<&str>, display: Option<&Display>) -> io::Result<Finished> {
+    fn run(
+        &self,
+        (depth, limits): (Depth, u32),
+        manifest: Option<&str>,
+        display: Option<&Display>,
+    ) -> io::Result<Finished> {
+        self.finish(|| self.of_driver(depth, manifest, display), limits)
+    }
+
+    /// Returns the command for [`Self::run`].
+    fn of_driver(&self, depth: Depth, manifest: Option<&str>, display: Option<&Display>) -> io::Result<Command> {
         let mut command = self.command()?;
         command.arg("--driver");
         if depth == Depth::Extensions {
@@ -209,7 +223,7 @@ impl<'a> Asker<'a> {
         if let Some(display) = display {
             display.show(&mut command);
         }
-        self.finish(command, 1)
+        Ok(command)
     }
 
     /// Starts a process that records the driver's answers about its devices. Returns the record, or the reason why there is no record.
@@ -219,8 +233,11 @@ impl<'a> Asker<'a> {
     ///
     /// The process cannot be started, or a signal asked this process to end.
     pub(super) fn record(&self, library: &str) -> io::Result<Result<Vec<u8>, String>> {
-        let mut command = self.command()?;
-        command.args(["--record", "--", library]);
+        let command = || {
+            let mut command = self.command()?;
+            command.args(["--record", "--", library]);
+            Ok(command)
+        };
         let finished = self.finish(command, LIMITS_OF_RECORD)?;
         Ok(match finished.ending {
             Ending::Status(0) => Ok(finished.output),
@@ -254,22 +271,31 @@ impl<'a> Asker<'a> {
         Ok(command)
     }
 
-    /// Runs a command for at most `limits` times the time limit. Turns on the dynamic linker's log, which also contains libraries that a
-    /// driver opened and closed again.
-    fn finish(&self, command: Command, limits: u32) -> io::Result<Finished> {
+    /// Runs a command for at most `limits` times the time limit, and runs it again if another process killed it. Turns on the dynamic
+    /// linker's log, which also contains libraries that a driver opened and closed again.
+    fn finish(&self, command: impl Fn() -> io::Result<Command>, limits: u32) -> io::Result<Finished> {
         let watched = Watched {
             keeps_output: true,
             linker: true,
             ..Watched::default()
         };
-        let finished = child::run(
-            command,
-            limits * Duration::from_secs(self.asking.timeout.into()),
-            watched,
-        );
-        alone::end_orphans();
-        finished
+        let limit = limits * Duration::from_secs(self.asking.timeout.into());
+        let mut left = ATTEMPTS;
+        loop {
+            left -= 1;
+            let finished = child::run(command()?, limit, watched);
+            alone::end_orphans();
+            let finished = finished?;
+            if left == 0 || !is_killed(finished.ending) {
+                return Ok(finished);
+            }
+        }
     }
+}
+
+/// Returns `true` if another process ended a process by a signal.
+fn is_killed(ending: Ending) -> bool {
+    matches!(ending, Ending::Signal(signal) if !CRASHES.contains(&signal))
 }
 
 /// Returns `true` if programs skip a driver with this outcome.

@@ -7,6 +7,7 @@ use super::identify::{build_id, identity, is_same};
 use super::machine::Machine;
 use super::shared::SharedFile;
 use super::{Asking, Place, closure, records};
+use crate::causes::elf;
 use crate::show::plain;
 use catalogue::{Hardware, LinkerCacheSum};
 use std::io;
@@ -237,12 +238,14 @@ fn ask(
     Err(io::Error::other("its files change while it is asked"))
 }
 
-/// Returns the library that a manifest names by a path. If the loader opens another file, [`ask`] asks the driver once more.
+/// Returns the library that a manifest names by a path, or the file that the dynamic linker finds for a name. If the loader opens another
+/// file, [`ask`] asks the driver once more.
 fn library_of(manifest: &str) -> Option<PathBuf> {
     let known: serde_json::Value = serde_json::from_slice(&std::fs::read(manifest).ok()?).ok()?;
-    let named = known["ICD"]["library_path"]
-        .as_str()
-        .filter(|named| named.contains('/'))?;
+    let named = known["ICD"]["library_path"].as_str()?;
+    if !named.contains('/') {
+        return elf::locate(named, elf::Identity::of_this_process());
+    }
     Some(Path::new(manifest).parent()?.join(named))
 }
 

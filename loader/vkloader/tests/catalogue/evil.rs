@@ -107,6 +107,20 @@ fn a_driver_of_a_bare_name_that_crashes_is_known_by_its_file() {
     }
 }
 
+/// The dynamic linker finds the library of a bare name. The update finds the same file before it asks the driver, so it notices without a
+/// second query that the file stays the same.
+#[test]
+fn a_driver_of_a_bare_name_is_asked_once() {
+    let mut machine = machine();
+    machine.driver("bare", "device one");
+    machine.manifest("bare", "libmock_bare.so".as_ref(), "");
+    let libraries = machine.path("libraries").display().to_string();
+    machine.variable("LD_LIBRARY_PATH", libraries);
+    let text = update(&machine, &["--no-records"]);
+    assert_eq!(known(&machine, "bare")["outcome"], "answered", "{text}");
+    assert_eq!(instances(&machine), 1, "{text}");
+}
+
 /// An update kills the processes that a driver started, both inside and outside the driver's process group.
 #[test]
 fn nothing_that_a_driver_starts_outlives_the_asking() {
@@ -212,6 +226,43 @@ fn a_driver_that_says_too_much_costs_its_own_entry() {
     );
     let kept = ["long1", "long2", "long3", "long4", "long5"].map(|name| known(&machine, name)["extensions"].is_array());
     assert!(kept.contains(&true) && kept.contains(&false), "{kept:?}");
+}
+
+/// The kernel kills the process that asks a driver first when memory is short. Such an end shows nothing about the driver.
+#[test]
+fn a_driver_whose_process_is_killed_is_asked_again() {
+    let machine = machine();
+    let killed = machine.path("killed");
+    let kill = format!(
+        "run vkCreateInstance [ -e {0} ] || {{ touch {0}; kill -KILL $PPID; }}",
+        killed.display()
+    );
+    machine.driver("a", &format!("{kill}\ndevice one"));
+    let text = update(&machine, &[]);
+    assert_eq!(known(&machine, "a")["outcome"], "answered", "{text}");
+    assert!(killed.exists());
+    machine.driver("a", "run vkCreateInstance kill -KILL $PPID");
+    let text = update(&machine, &[]);
+    assert!(text.contains("its process was ended by signal 9"), "{text}");
+    assert_eq!(known(&machine, "a"), Value::Null);
+}
+
+/// If the process that lists the drivers ends early, its list lacks drivers, so the previous catalogue stays.
+#[test]
+fn drivers_that_are_not_all_listed_leave_the_catalogue_unchanged() {
+    let machine = machine();
+    machine.driver("a", "device one");
+    update(&machine, &[]);
+    let before = fs::read(file(&machine)).expect("a file");
+    for number in 0..600 {
+        machine.manifest(&format!("{number}-{:x<200}", ""), "/nowhere/library.so".as_ref(), "");
+    }
+    // The records of so many drivers exceed the limit for the size of a file, so a signal ends the process.
+    let mut limited = behind(&["prlimit", "--fsize=300000"], &command(&machine, &["update"]));
+    let output = limited.output().expect("it starts");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("the drivers are unknown: signal 25"), "{text}");
+    assert_eq!(fs::read(file(&machine)).expect("a file"), before);
 }
 
 /// DRV-270: the number of drivers in a catalogue is limited. The update reports the number of drivers that exceed the limit, and programs
