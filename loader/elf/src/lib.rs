@@ -25,6 +25,16 @@ pub enum Class {
     Bits64,
 }
 
+impl Class {
+    /// Returns the number of bits.
+    pub fn bits(self) -> u32 {
+        match self {
+            Self::Bits32 => 32,
+            Self::Bits64 => 64,
+        }
+    }
+}
+
 /// Byte order of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {

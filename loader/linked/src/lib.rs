@@ -2,18 +2,17 @@
 #![forbid(unsafe_code)]
 
 mod cache;
+mod identity;
 mod musl;
 mod order;
 mod segments;
 
+pub use identity::Identity;
 pub use musl::list_of;
 pub use order::{is_of_c_library, needs_in_order};
 
-use ::elf::{Class, Fault, Header, START_BYTES};
-use object::elf;
 use segments::in_segments;
 use std::collections::{HashSet, VecDeque};
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -26,83 +25,6 @@ const LARGEST: u64 = 1 << 30;
 
 /// Number of bytes that usually contain all program headers of a library.
 const BEGINNING: u64 = 1 << 16;
-
-/// Processor and word size of code.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Identity {
-    is_64: bool,
-    machine: u16,
-}
-
-impl Identity {
-    /// Returns the identity of this program, which is usually also the identity of the examined loader.
-    pub fn of_this_process() -> Self {
-        Self::of(Path::new("/proc/self/exe")).unwrap_or(Self {
-            is_64: cfg!(target_pointer_width = "64"),
-            machine: elf::EM_X86_64,
-        })
-    }
-
-    /// Returns `true` for 32-bit x86 code.
-    pub fn is_x86_32(self) -> bool {
-        (self.is_64, self.machine) == (false, elf::EM_386)
-    }
-
-    /// Returns `true` if a system may have programs of both identities: 32-bit and 64-bit code of x86, or of Arm.
-    pub fn is_of_family(self, other: Self) -> bool {
-        let family = |machine: u16| match machine {
-            elf::EM_386 | elf::EM_X86_64 => elf::EM_X86_64,
-            elf::EM_ARM | elf::EM_AARCH64 => elf::EM_AARCH64,
-            other => other,
-        };
-        family(self.machine) == family(other.machine)
-    }
-
-    /// Returns the name of the architecture in Debian; `None` for an architecture that is rare.
-    pub fn debian_architecture(self) -> Option<&'static str> {
-        match (self.is_64, self.machine) {
-            (true, elf::EM_X86_64) => Some("amd64"),
-            (false, elf::EM_386) => Some("i386"),
-            (true, elf::EM_AARCH64) => Some("arm64"),
-            (false, elf::EM_ARM) => Some("armhf"),
-            _ => None,
-        }
-    }
-
-    /// Returns the identity of the code in a file; `None` if the file is not an ELF file.
-    pub fn of(path: &Path) -> Option<Self> {
-        let mut start = [0; START_BYTES];
-        let mut file = open(path)?;
-        std::io::Read::read_exact(&mut file, &mut start).ok()?;
-        match Header::read(&start) {
-            Ok(header) => Some(Self {
-                is_64: header.form.class == Class::Bits64,
-                machine: header.machine,
-            }),
-            // No processor runs such a file.
-            Err(Fault::Class | Fault::Order) => Some(Self {
-                is_64: false,
-                machine: elf::EM_NONE,
-            }),
-            Err(Fault::Short | Fault::Mark) => None,
-        }
-    }
-}
-
-impl fmt::Display for Identity {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let machine = match self.machine {
-            elf::EM_X86_64 => "x86-64",
-            elf::EM_386 => "x86",
-            elf::EM_AARCH64 => "64-bit Arm",
-            elf::EM_ARM => "32-bit Arm",
-            elf::EM_RISCV => "RISC-V",
-            elf::EM_LOONGARCH => "LoongArch",
-            other => return write!(out, "machine {other}, {} bit", if self.is_64 { 64 } else { 32 }),
-        };
-        write!(out, "{machine}, {} bit", if self.is_64 { 64 } else { 32 })
-    }
-}
 
 /// Entries of a library's dynamic section about the library itself and the libraries that it needs.
 #[derive(Default)]
@@ -463,6 +385,7 @@ pub fn read(path: &Path) -> Option<Needs> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ::elf::START_BYTES;
 
     #[test]
     fn lsv_52_a_library_that_is_cut_off_is_noticed() {
