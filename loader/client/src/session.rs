@@ -137,6 +137,9 @@ impl Session {
         if word == status::NOT_FOUND.as_bytes() {
             return Err(Fault::NoLibrary);
         }
+        if word == status::WORD_SIZE.as_bytes() {
+            return Err(Fault::WordSize);
+        }
         if word != status::OK.as_bytes() {
             self.words = copied(word).into();
             return Err(Fault::Refused);

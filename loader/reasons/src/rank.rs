@@ -46,6 +46,8 @@ impl Code {
             Self::DriverWrongArchitecture | Self::DriverManifestArchitecture | Self::LayerLibraryWrongArchitecture => {
                 55
             }
+            #[cfg(feature = "service")]
+            Self::ServiceWordSize => 55,
             Self::DriverNoDevices | Self::CatalogueNoDevice | Self::CatalogueHidden => 65,
             Self::CatalogueOtherLoader | Self::CatalogueVariable | Self::DeviceServed | Self::FileFoundBefore => ASIDE,
             _ => OTHER,

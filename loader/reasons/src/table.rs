@@ -176,6 +176,10 @@ codes! {
         "The driver service no longer has a library with that key and checksum.",
         "Start the program again: the driver was changed or removed meanwhile.";
     #[cfg(feature = "service")]
+    ServiceWordSize = "service.word-size",
+        "The driver service has drivers only for programs of the other word size.",
+        "Install the driver for the program's word size too, and run vk-loader-service packages as the superuser.";
+    #[cfg(feature = "service")]
     ServiceFileNotTrusted = "service.file-not-trusted",
         "The driver service sent a file that users other than the superuser can change.",
         "Make the superuser the owner of the driver's library, or let the service seal a copy of it.";

@@ -94,6 +94,8 @@ pub mod status {
     pub const OK: &str = "ok";
     /// There is no library with that key and checksum (LSV-3).
     pub const NOT_FOUND: &str = "not_found";
+    /// The drivers of the service are for programs of the other word size (LSV-50).
+    pub const WORD_SIZE: &str = "word_size";
     /// Drivers were still loading at the end of the service's time limit (LSV-35).
     pub const TIMEOUT: &str = "timeout";
     /// The service does not know the operation, or the version of the protocol (LSV-35).

@@ -97,6 +97,7 @@ fn exact_messages_about_a_service() {
         ("LSV-46", Refused, warn, "answered \"2.38\""),
         ("LSV-34", BadReply, error, "sent an invalid answer"),
         ("LSV-3", NoLibrary, warn, "does not have the library"),
+        ("LSV-50", WordSize, LogBits::INFO, &format!("has drivers for {}-bit programs only", 96 - usize::BITS)),
         ("LSV-47", FileNotTrusted, error, "sent a file that others can change"),
         ("LSV-67", OldCLibrary, old.0, &old.1),
     ];

@@ -33,6 +33,8 @@ pub enum Fault {
     BadReply,
     /// The service does not have the library.
     NoLibrary,
+    /// The drivers of the service are for programs of the other word size.
+    WordSize,
     /// The service sent a file that other users can change.
     FileNotTrusted,
     /// The driver, or a library that the driver needs and this system lacks, needs at least the version of the C library in
@@ -47,6 +49,8 @@ impl Fault {
             Self::TimedOut => "gave no answer in time",
             Self::BadReply => "sent an invalid answer",
             Self::NoLibrary => "does not have the library",
+            Self::WordSize if usize::BITS == 32 => "has drivers for 64-bit programs only",
+            Self::WordSize => "has drivers for 32-bit programs only",
             Self::FileNotTrusted => "sent a file that others can change",
             Self::OldCLibrary => "has a driver for the GNU C library, which this program does not use",
             Self::Lost | Self::NotReached(_) | Self::NotTrusted(_) | Self::Refused => "ended the connection",
@@ -64,6 +68,7 @@ impl ServiceReason {
             Fault::Refused => Code::ServiceRefused,
             Fault::BadReply => Code::ServiceBadReply,
             Fault::NoLibrary => Code::ServiceNoLibrary,
+            Fault::WordSize => Code::ServiceWordSize,
             Fault::FileNotTrusted => Code::ServiceFileNotTrusted,
             Fault::OldCLibrary => Code::ServiceOldCLibrary,
         }
@@ -73,6 +78,7 @@ impl ServiceReason {
         Some(match self.fault {
             // The message has the same level as one about a library for another processor.
             Fault::OldCLibrary if c_library().is_empty() => DRIVER_INFO,
+            Fault::WordSize => DRIVER_INFO,
             Fault::NotReached(_)
             | Fault::TimedOut
             | Fault::Lost
