@@ -3,7 +3,7 @@
 use crate::drivers::Handed;
 use crate::library::HandOut;
 use crate::memory::Memory;
-use crate::package::{Class, Fault, Folder, Owner, Published};
+use crate::package::{Fault, Folder, Owner, Published, class_of};
 use crate::reader::Reader;
 use std::path::Path;
 
@@ -31,12 +31,10 @@ pub fn check(folder: &Path, owner: Owner, hand_out: HandOut) -> Result<String, F
         Folder::named(root, owner, "..")?;
     }
     let folder = Folder::named(folder, owner, ".")?;
-    let (package, _) = reader.read_folder(&folder, &mut |_| {})?;
+    let class = class_of(&name);
+    let (package, _) = reader.read_folder(&folder, class, &mut |_| {})?;
     let published = package.manifest.published(0);
-    let bits = match package.class {
-        Class::Bits32 => 32,
-        Class::Bits64 => 64,
-    };
+    let bits = class.bits();
     let mut lines = format!("package   {name}\n");
     for Handed { about, library } in &package.libraries {
         let handed_out = if library.is_copy() {

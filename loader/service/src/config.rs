@@ -167,6 +167,7 @@ fn package<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Erro
 mod tests {
     use super::*;
     use crate::drivers::Identity;
+    use crate::package::Class;
 
     fn parse(text: &str) -> Result<Config, Failure> {
         Config::parse(Path::new("c.json"), text.as_bytes())
@@ -183,8 +184,9 @@ mod tests {
             vendor: Some(0x1002),
             device: None,
         };
-        assert_eq!(config.rules().packages(&identity), ["radv"]);
-        assert_eq!(config.rules().fallback(), Some("lavapipe"));
+        let rules = config.rules();
+        assert_eq!(rules.packages(&identity, Class::Bits64), ["radv"]);
+        assert_eq!(rules.fallback(Class::Bits32), Some("lavapipe-32".into()));
     }
 
     #[test]

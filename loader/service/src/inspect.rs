@@ -18,7 +18,7 @@ pub fn state(drivers: &Drivers<Library>, config: &Value, clients: usize) -> Valu
         let packages = served.packages.iter();
         let device = json!({
             "driver": served.identity.driver,
-            "active_icd": served.active.map(|number| number.to_string()).unwrap_or_default(),
+            "active_icds": served.active.iter().map(u64::to_string).collect::<Vec<_>>(),
             "icds": packages.map(|package| json!({"package": package, "flags": 1})).collect::<Vec<_>>(),
         });
         (format!("drm-{}", served.node), device)
@@ -44,6 +44,7 @@ fn icd(package: &str, state: &State<Library>) -> Value {
             json!({
                 "package": package,
                 "status": status,
+                "bits": driver.class.bits(),
                 "version": Metadata::VERSION,
                 "file_path": paths.next(),
                 "needs": paths.collect::<Vec<_>>(),

@@ -130,8 +130,8 @@ pub struct Device {
     pub node: String,
     /// Name of the kernel's driver.
     pub driver: String,
-    /// Number of the instance that serves the device; `None` if the device has no driver.
-    pub active_icd: Option<String>,
+    /// Numbers of the instances that serve the device: at most one for each word size.
+    pub active_icds: Vec<String>,
 }
 
 impl Reply {
@@ -268,17 +268,17 @@ mod tests {
             sha256: "ab".into(),
         };
         assert_eq!(text(library), r#"{"status":"ok","size":3,"sha256":"ab"}"#);
-        let device = |driver: String, active: Option<&str>| Device {
+        let device = |driver: String, active: &[&str]| Device {
             node: "renderD128".into(),
             driver,
-            active_icd: active.map(str::to_owned),
+            active_icds: active.iter().map(|number| (*number).to_owned()).collect(),
         };
-        let devices = vec![device("amdgpu".into(), Some("0")), device(String::new(), None)];
+        let devices = vec![device("amdgpu".into(), &["0", "2"]), device(String::new(), &[])];
         assert_eq!(
             text(Reply::Devices { devices }),
-            r#"{"devices":[{"node":"renderD128","driver":"amdgpu","active_icd":"0"},{"node":"renderD128","driver":"","active_icd":null}]}"#
+            r#"{"devices":[{"node":"renderD128","driver":"amdgpu","active_icds":["0","2"]},{"node":"renderD128","driver":"","active_icds":[]}]}"#
         );
-        let devices = vec![device("x".repeat(wire::MOST_IN_REPLY), None)];
+        let devices = vec![device("x".repeat(wire::MOST_IN_REPLY), &[])];
         assert_eq!(text(Reply::Devices { devices }), r#"{"status":"busy"}"#);
     }
 }

@@ -3,7 +3,7 @@
 use crate::drivers::{Handed, Loaded};
 use crate::library::{HandOut, Library};
 use crate::memory::Memory;
-use crate::package::{Class, Described, Fault, File, Folder, Manifest, Metadata, Owner, Stamp, is_name};
+use crate::package::{Class, Described, Fault, File, Folder, Manifest, Metadata, Owner, Stamp, class_of, is_name};
 use std::path::{Path, PathBuf};
 
 /// A package that was read, and the state of its files. A later check compares this state to find out that the package has changed.
@@ -45,31 +45,28 @@ impl Reader {
     /// Returns the fault of the package.
     pub fn read(&self, name: &str, visit: &mut dyn FnMut(&Path)) -> Result<Read, Fault> {
         let folder = self.folder(name, visit)?;
-        self.read_folder(&folder, visit)
+        self.read_folder(&folder, class_of(name), visit)
     }
 
-    /// Reads the package in a folder. Unlike [`Reader::read`], does not check that the folder's name is valid for a package.
+    /// Reads the package in a folder, which must be for programs of a class. Unlike [`Reader::read`], does not check the folder's name.
     ///
     /// # Errors
     /// Returns the fault of the package.
-    pub fn read_folder(&self, folder: &Folder, visit: &mut dyn FnMut(&Path)) -> Result<Read, Fault> {
+    pub fn read_folder(&self, folder: &Folder, class: Class, visit: &mut dyn FnMut(&Path)) -> Result<Read, Fault> {
         let files = open(folder, visit)?;
-        let mut class = None;
         let mut libraries = Vec::new();
         for (about, file) in files.libraries {
             let library = self.library(file, files.is_safe)?;
-            let own = *class.get_or_insert(library.header.form.class);
-            if own != library.header.form.class {
-                return Err(Fault::Elf {
-                    file: about.path.as_str().to_owned(),
-                    wrong: "it is for programs of another word size than the driver",
-                });
+            let own = library.header.form.class;
+            if own != class {
+                let file = about.path.as_str().to_owned();
+                return Err(Fault::Class { file, class: own });
             }
             libraries.push(Handed { about, library });
         }
         let loaded = Box::new(Loaded {
             manifest: files.manifest,
-            class: class.unwrap_or(Class::Bits64),
+            class,
             libraries,
         });
         Ok((loaded, files.stamp))

@@ -162,15 +162,15 @@ fn lsv_24_the_service_needs_no_privileges() {
         machine.device("renderD128", "one");
         machine.package("b");
         machine.start();
-        machine.expect(&["1-libb.so.json"]);
+        machine.expect(&["2-libb.so.json"]);
         assert!(machine.status(machine.process(), "Uid").starts_with("54321\t54321\t"));
         eventually("it says so", || machine.log().contains("CAP_SYS_RESOURCE is missing"));
         let mut client = machine.client();
-        assert_eq!(client.get("1-libb.so").attached(), library(64, 100_000));
+        assert_eq!(client.get("2-libb.so").attached(), library(64, 100_000));
         machine.package("a");
-        machine.expect(&["2-liba.so.json"]);
+        machine.expect(&["5-liba.so.json"]);
         eventually("the state is written", || {
-            machine.path("run/debug/manifest-fs/2-liba.so.json").exists()
+            machine.path("run/debug/manifest-fs/5-liba.so.json").exists()
         });
     });
 }
@@ -192,13 +192,13 @@ fn lsv_24_the_service_stays_in_its_folders() {
         machine.device("renderD128", "one");
         machine.package("b");
         machine.start();
-        machine.expect(&["1-libb.so.json"]);
+        machine.expect(&["2-libb.so.json"]);
         machine.package("a");
-        machine.expect(&["2-liba.so.json"]);
+        machine.expect(&["5-liba.so.json"]);
         machine.remove_device("renderD128");
         machine.expect(&[]);
         let mut client = machine.client();
-        assert_eq!(client.get("2-liba.so").status(), "ok");
+        assert_eq!(client.get("5-liba.so").status(), "ok");
         machine.inspect();
         machine.kill();
         let read = || fs::read_to_string(&trace).unwrap();
@@ -314,7 +314,7 @@ fn lsv_43_the_state_is_written_for_people() {
         machine.package("b");
         machine.with_umask(0o077);
         machine.start();
-        machine.expect(&["1-libb.so.json"]);
+        machine.expect(&["2-libb.so.json"]);
         let read = |path: &str| fs::read_to_string(machine.path("run/debug").join(path)).unwrap_or_default();
         eventually("it is written", || read("inspect.json").contains("\"initialized\""));
         let state = serde_json::from_slice::<Value>(read("inspect.json").as_bytes()).unwrap();
@@ -329,18 +329,18 @@ fn lsv_43_the_state_is_written_for_people() {
         assert_eq!(at(&["config", "fallback"]), "\"soft\"");
         assert_eq!(
             at(&["devices", "drm-renderD128"]),
-            r#"{"active_icd":"1","driver":"one","icds":[{"flags":1,"package":"a"},{"flags":1,"package":"b"}]}"#
+            r#"{"active_icds":["2"],"driver":"one","icds":[{"flags":1,"package":"a"},{"flags":1,"package":"b"},{"flags":1,"package":"a-32"},{"flags":1,"package":"b-32"}]}"#
         );
         assert_eq!(at(&["icds", "0", "status"]), "\"failed\"");
-        assert_eq!(at(&["icds", "1", "library_path"]), "\"1-libb.so\"");
-        assert_eq!(at(&["icds", "1", "file_path"]), "\"lib/driver.so\"");
-        assert_eq!(at(&["icds", "1", "version"]), "1");
-        assert_eq!(at(&["icds", "1", "size"]), "100000");
-        assert_eq!(at(&["icds", "1", "error"]), "\"\"");
-        assert_eq!(at(&["icds", "1", "sha256"]).len(), 66);
-        assert!(at(&["icds", "1", "manifest_contents"]).contains("1-libb.so"));
+        assert_eq!(at(&["icds", "2", "library_path"]), "\"2-libb.so\"");
+        assert_eq!(at(&["icds", "2", "file_path"]), "\"lib/driver.so\"");
+        assert_eq!(at(&["icds", "2", "version"]), "1");
+        assert_eq!(at(&["icds", "2", "size"]), "100000");
+        assert_eq!(at(&["icds", "2", "error"]), "\"\"");
+        assert_eq!(at(&["icds", "2", "sha256"]).len(), 66);
+        assert!(at(&["icds", "2", "manifest_contents"]).contains("2-libb.so"));
         assert!(at(&["clients"]).parse::<u32>().is_ok());
-        assert_eq!(read("manifest-fs/1-libb.so.json"), manifest("1-libb.so"));
+        assert_eq!(read("manifest-fs/2-libb.so.json"), manifest("2-libb.so"));
         assert_eq!(read("device-fs/class/gpu/renderD128"), "driver=one\nvendor=0x1002\n");
         // Only the service's user can read the state, both in the folder and through a request.
         let state = fs::metadata(machine.path("run/debug")).unwrap();
@@ -351,7 +351,7 @@ fn lsv_43_the_state_is_written_for_people() {
             !machine.path("run/debug/device-fs/class/gpu/renderD128").exists()
         });
         eventually("its manifest too", || {
-            !machine.path("run/debug/manifest-fs/1-libb.so.json").exists()
+            !machine.path("run/debug/manifest-fs/2-libb.so.json").exists()
         });
         let left: Vec<_> = fs::read_dir(machine.path("run/debug/manifest-fs")).unwrap().collect();
         assert!(left.is_empty(), "{left:?}");

@@ -41,7 +41,7 @@ fn lsv_34_each_operation_has_its_answer() {
         let devices = client.ask(Operation::Devices, "{}");
         assert_eq!(
             text(&devices),
-            r#"{"devices":[{"active_icd":"0","driver":"one","node":"renderD128"},{"active_icd":null,"driver":"none","node":"renderD129"}]}"#
+            r#"{"devices":[{"active_icds":["0"],"driver":"one","node":"renderD128"},{"active_icds":[],"driver":"none","node":"renderD129"}]}"#
         );
         let manifests = client.manifests(false);
         let expected = machine::manifest("0-liba.so");

@@ -93,6 +93,11 @@ const ROWS: &[Row] = &[
         "ELF",
     ),
     (
+        "library is for other programs",
+        |m| m.write(LIBRARY, library(32, 100)),
+        "32-bit programs",
+    ),
+    (
         "library is too large",
         |m| {
             fs::File::options()

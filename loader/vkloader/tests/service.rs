@@ -45,12 +45,13 @@ fn with_file(header: Header, payload: &str, content: &str) -> Sent {
 
 const MANIFEST: &str =
     r#"{"file_format_version": "1.0.1", "ICD": {"library_path": "0-libvulkan_lvp.so", "api_version": "1.3.230"}}"#;
-const DEVICES: &str = r#"{"devices": [{"node": "renderD128", "driver": "amdgpu", "active_icd": "0"}, {"node": "renderD129", "driver": "odd", "active_icd": null}]}"#;
+const DEVICES: &str = r#"{"devices": [{"node": "renderD128", "driver": "amdgpu", "active_icds": ["0", "11"]}, {"node": "renderD129", "driver": "odd", "active_icds": []}]}"#;
 const STATE: &str = r#"{"core/vulkan_loader": {"health": "OK", "config": {},
-    "devices": {"drm-renderD128": {"driver": "amdgpu", "active_icd": "10", "icds": [{"package": "broken", "flags": 1}, {"package": "radv", "flags": 1}]}},
+    "devices": {"drm-renderD128": {"driver": "amdgpu", "active_icds": ["10", "11"], "icds": [{"package": "broken", "flags": 1}, {"package": "radv", "flags": 1}]}},
     "icds": {"9": {"package": "broken", "status": "failed", "error": "metadata.json: version is 2", "later": 1},
              "10": {"package": "radv", "status": "initialized", "version": 1, "library_path": "10-libvulkan_radeon.so", "size": 1234,
-                    "sha256": "0123456789abcdef0123", "error": ""}},
+                    "bits": 64, "sha256": "0123456789abcdef0123", "error": ""},
+             "11": {"package": "radv-32", "status": "initialized", "bits": 32}},
     "clients": 3, "later": []}}"#;
 
 /// Returns a list with a driver and a library that the driver needs.
@@ -151,7 +152,7 @@ fn lsv_44_all_is_told_to_those_that_run_the_service() {
     for words in [
         "health OK, clients: 3",
         "drm-renderD128  amdgpu",
-        "10 (radv)",
+        "10 (radv), 11 (radv-32)",
         "broken, radv",
         "0123456789ab\n",
         "metadata.json: version is 2",
@@ -159,9 +160,10 @@ fn lsv_44_all_is_told_to_those_that_run_the_service() {
         assert!(out.contains(words), "{words}: {out}");
     }
     assert!(
-        out.contains("0-libvulkan_lvp.so.json  0-libvulkan_lvp.so  1.3.230"),
+        out.contains("0-libvulkan_lvp.so.json  64-bit    0-libvulkan_lvp.so  1.3.230"),
         "{out}"
     );
+    assert!(out.contains("initialized  32-bit"), "{out}");
     let places = ["\n  9  ", "\n  10 "].map(|start| out.find(start));
     assert!(places.is_sorted() && places[0].is_some(), "{out}");
 }

@@ -26,10 +26,10 @@ pub struct Served {
     pub node: String,
     /// The device's identity.
     pub identity: Identity,
-    /// The packages for the device, in order of preference.
+    /// The packages for the device: those for 64-bit programs, in order of preference, and then those for 32-bit programs.
     pub packages: Vec<String>,
-    /// Number of the instance that serves the device; `None` if no instance serves it.
-    pub active: Option<u64>,
+    /// Numbers of the instances that serve the device: at most one for each word size.
+    pub active: Vec<u64>,
 }
 
 /// The result of a look-up by key (LSV-3).
@@ -42,12 +42,6 @@ pub enum Lookup<L> {
     /// There is no library for the key.
     Absent,
 }
-
-/// The number of an instance that serves a device, and its driver.
-type Active<L> = (u64, Rc<Driver<L>>);
-
-/// The reason why the driver of a device is not known: a package is still being read.
-struct StillRead;
 
 /// The state of the service. `L` is the type of a library.
 #[derive(Debug)]
@@ -102,55 +96,40 @@ impl<L> Drivers<L> {
     /// Applies the changes that are due at `now`, and chooses the driver of each device again.
     pub fn advance(&mut self, now: Instant) {
         self.packages.recheck(now);
-        let devices: Vec<_> = self
-            .devices
-            .usable(now)
-            .map(|(node, device)| (node.to_owned(), device.identity.clone()))
-            .collect();
+        let usable = self.devices.usable(now).map(|(node, device)| Served {
+            node: node.to_owned(),
+            identity: device.identity.clone(),
+            packages: Vec::new(),
+            active: Vec::new(),
+        });
+        self.served = usable.collect();
         let mut needed = BTreeSet::new();
+        let drivers = [Class::Bits64, Class::Bits32].map(|class| self.choose(class, now, &mut needed));
+        self.packages.release(now, &|package| needed.contains(package));
+        self.publish(drivers.concat());
+    }
+
+    /// Chooses the driver of each device for programs of a class, and returns the drivers. Adds each visited package to `needed`.
+    fn choose(&mut self, class: Class, now: Instant, needed: &mut BTreeSet<String>) -> Vec<Rc<Driver<L>>> {
         let mut drivers = Vec::new();
         let mut is_blocked = false;
-        self.served.clear();
-        for (node, identity) in devices {
-            let packages = self.rules.packages(&identity).to_vec();
-            let choice = self.choose(&packages, &mut needed);
+        for served in &mut self.served {
+            let packages = self.rules.packages(&served.identity, class);
+            let choice = self.packages.first_usable(&packages, needed);
             is_blocked |= choice.is_err();
             let (active, driver) = choice.ok().flatten().unzip();
-            self.served.push(Served {
-                node,
-                identity,
-                packages,
-                active,
-            });
+            served.packages.extend(packages);
+            served.active.extend(active);
             drivers.extend(driver);
         }
         // Clients usually choose the first device. Therefore, the software driver is not published while another driver may still become
         // ready (LSV-13).
         if drivers.is_empty() && !is_blocked && !self.devices.are_pending(now) {
-            let fallback: Vec<_> = self.rules.fallback().map(str::to_owned).into_iter().collect();
-            let choice = self.choose(&fallback, &mut needed).ok().flatten();
-            drivers.extend(choice.map(|(_, driver)| driver));
+            let fallback = self.rules.fallback(class);
+            let choice = self.packages.first_usable(fallback.as_slice(), needed);
+            drivers.extend(choice.ok().flatten().map(|(_, driver)| driver));
         }
-        self.packages.release(now, &|package| needed.contains(package));
-        self.publish(drivers);
-    }
-
-    /// Returns the first package of a list that can serve a device: the number of its instance, and its driver. A package that failed is
-    /// skipped (LSV-11). Adds each visited package to `needed`.
-    ///
-    /// # Errors
-    /// A package that is still being read may serve the device later.
-    fn choose(&mut self, packages: &[String], needed: &mut BTreeSet<String>) -> Result<Option<Active<L>>, StillRead> {
-        for package in packages {
-            needed.insert(package.clone());
-            let instance = self.packages.need(package);
-            match &instance.state {
-                State::Initialized(driver) => return Ok(Some((instance.number, driver.clone()))),
-                State::Failed(_) => {}
-                State::Uninitialized => return Err(StillRead),
-            }
-        }
-        Ok(None)
+        drivers
     }
 
     fn publish(&mut self, drivers: Vec<Rc<Driver<L>>>) {

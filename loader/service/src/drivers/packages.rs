@@ -2,7 +2,7 @@
 //! numbers are never reused (LSV-29).
 
 use crate::package::{Class, Described, Fault, Published};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -114,6 +114,12 @@ impl<L> Loaded<L> {
     }
 }
 
+/// The number of an instance that serves a device, and its driver.
+type Active<L> = (u64, Rc<Driver<L>>);
+
+/// The reason why the driver of a device is not known: a package is still being read.
+pub(super) struct StillRead;
+
 /// A package that a device needs now or needed recently.
 #[derive(Debug)]
 struct Entry<L> {
@@ -154,8 +160,30 @@ fn take_number(number: &mut u64) -> u64 {
 }
 
 impl<L> Packages<L> {
+    /// Returns the first package of a list that can serve a device: the number of its instance, and its driver. A package that failed is
+    /// skipped (LSV-11). Adds each visited package to `needed`.
+    ///
+    /// # Errors
+    /// A package that is still being read may serve the device later.
+    pub(super) fn first_usable(
+        &mut self,
+        packages: &[String],
+        needed: &mut BTreeSet<String>,
+    ) -> Result<Option<Active<L>>, StillRead> {
+        for package in packages {
+            needed.insert(package.clone());
+            let instance = self.need(package);
+            match &instance.state {
+                State::Initialized(driver) => return Ok(Some((instance.number, driver.clone()))),
+                State::Failed(_) => {}
+                State::Uninitialized => return Err(StillRead),
+            }
+        }
+        Ok(None)
+    }
+
     /// Returns the instance of a package that a device needs now. Creates the instance if the package has none.
-    pub(super) fn need(&mut self, package: &str) -> &Instance<L> {
+    fn need(&mut self, package: &str) -> &Instance<L> {
         let is_full = self.entries.len() >= wire::MOST_PACKAGES;
         let entry = self.entries.entry(package.to_owned()).or_insert_with(|| {
             let state = if is_full {

@@ -1,6 +1,6 @@
 //! The administrator's list, which assigns packages to devices (LSV-26).
 
-use crate::package::is_name;
+use crate::package::{Class, is_name, package_for};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -55,15 +55,16 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Returns the packages for a device; an empty list if no rule matches.
-    pub fn packages(&self, identity: &Identity) -> &[String] {
+    /// Returns the packages for a device and programs of a class; an empty list if no rule matches.
+    pub fn packages(&self, identity: &Identity, class: Class) -> Vec<String> {
         let rule = self.devices.iter().find(|rule| rule.matches(identity));
-        rule.map_or(&[], |rule| rule.packages.as_slice())
+        let names = rule.into_iter().flat_map(|rule| &rule.packages);
+        names.filter_map(|name| package_for(name, class)).collect()
     }
 
-    /// Returns the package of the software driver, if the rules allow it.
-    pub fn fallback(&self) -> Option<&str> {
-        self.allow_fallback.then_some(self.fallback.as_str())
+    /// Returns the package of the software driver for programs of a class, if the rules allow it.
+    pub fn fallback(&self, class: Class) -> Option<String> {
+        package_for(&self.fallback, class).filter(|_| self.allow_fallback)
     }
 }
 
@@ -154,7 +155,7 @@ mod tests {
                 vendor,
                 device,
             };
-            rules.packages(&identity).join(" ")
+            rules.packages(&identity, Class::Bits64).join(" ")
         };
         assert_eq!(packages("amdgpu", Some(0x1002), Some(7)), "special");
         assert_eq!(packages("amdgpu", Some(0x1002), Some(8)), "radv");

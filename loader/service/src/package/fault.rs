@@ -1,5 +1,6 @@
 //! The reasons why a package is invalid.
 
+use elf::Class;
 use std::fmt;
 
 /// A fault of a package. The text of the fault is for administrators, and names the file and the broken rule.
@@ -85,6 +86,13 @@ pub enum Fault {
         /// Fault of the file's ELF header.
         wrong: &'static str,
     },
+    /// The library is for programs of another word size than the package's name says (LSV-28).
+    Class {
+        /// Path of the file, relative to the package.
+        file: String,
+        /// Word size of the library.
+        class: Class,
+    },
 }
 
 impl Fault {
@@ -132,6 +140,11 @@ impl fmt::Display for Fault {
                 "the manifest's library_path {path:?} does not end in the name of a file"
             ),
             Self::Elf { file, wrong } => write!(formatter, "{file} is no shared library: {wrong}"),
+            Self::Class { file, class } => write!(
+                formatter,
+                "{file} is for {}-bit programs, and the package is not: names that end in -32, and no others, are for 32-bit programs",
+                class.bits()
+            ),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::fault::Fault;
 use crate::json;
+use elf::Class;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -12,10 +13,32 @@ const LONGEST_NAME: usize = 64;
 /// name.
 const LONGEST_NEED: usize = 40;
 
+/// End of the names of packages for 32-bit programs.
+const NARROW: &str = "-32";
+
 /// Returns `true` if a folder of this name can be a package (LSV-28).
 pub fn is_name(name: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'+' | b'-');
     (1..=LONGEST_NAME).contains(&name.len()) && !name.starts_with('.') && name.bytes().all(fits)
+}
+
+/// Returns the word size of the programs that a package of this name is for (LSV-28).
+pub fn class_of(package: &str) -> Class {
+    if package.ends_with(NARROW) {
+        Class::Bits32
+    } else {
+        Class::Bits64
+    }
+}
+
+/// Returns the package for programs of a class, from the name of a package in the configuration (LSV-26). The name of a package for 64-bit
+/// programs also stands for that of 32-bit programs.
+pub fn package_for(name: &str, class: Class) -> Option<String> {
+    if class_of(name) == class {
+        Some(name.to_owned())
+    } else {
+        (class == Class::Bits32).then(|| format!("{name}{NARROW}"))
+    }
 }
 
 /// A path below `contents`, with at least one component, and without empty components or `..` (LSV-49).
@@ -244,6 +267,16 @@ impl Manifest {
         }
     }
 
+    /// Returns the path or the name of the library.
+    pub fn library_path(&self) -> &str {
+        &self.icd.library_path
+    }
+
+    /// Returns the word size of the library, if the manifest states it: `32` or `64`.
+    pub fn architecture(&self) -> Option<&str> {
+        self.icd.more.get("library_arch")?.as_str()
+    }
+
     /// Returns the last component of the library's path.
     fn base(&self) -> &str {
         last(&self.icd.library_path)
@@ -303,6 +336,14 @@ mod tests {
         for name in ["", ".radv", "..", "a/b", "a b", "\u{e4}", "a\0", &"x".repeat(65)] {
             assert!(!is_name(name), "{name}");
         }
+    }
+
+    #[test]
+    fn lsv_26_a_name_stands_for_both_word_sizes() {
+        let both =
+            |name: &str| [Class::Bits64, Class::Bits32].map(|class| package_for(name, class).unwrap_or_default());
+        assert_eq!(both("radv"), ["radv", "radv-32"]);
+        assert_eq!(both("radv-32"), ["", "radv-32"]);
     }
 
     #[test]

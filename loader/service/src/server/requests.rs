@@ -36,7 +36,7 @@ impl Server {
         }
         // Root in a container can take the ID of the service's user.
         let is_own = user == self.user && !account.is_elsewhere;
-        let (status, may_inspect) = (status::OK, user == 0 || is_own);
+        let (ok, may_inspect) = (status::OK, user == 0 || is_own);
         match request {
             Request::Features => {
                 let features = Features::GET | Features::DEVICES | Features::MANIFESTS;
@@ -46,19 +46,26 @@ impl Server {
                 // If the checksum differs, the key belonged to another library before the service was restarted.
                 Lookup::Found(handed) if sum.is_none_or(|sum| sum == handed.library.sha256) => {
                     let (size, sha256) = (handed.library.size, handed.library.sha256.clone());
-                    let reply = Reply::Library { status, size, sha256 };
+                    let reply = Reply::Library {
+                        status: ok,
+                        size,
+                        sha256,
+                    };
                     Some((reply, Attachment::Library(handed)))
                 }
                 _ => only(status::NOT_FOUND),
             },
             Request::Manifests { class, .. } => {
                 let List { text, count, .. } = self.manifests(class);
-                Some((Reply::Manifests { status, count }, Attachment::Shared(text)))
+                if count == 0 && !self.drivers.published().is_empty() {
+                    return only(status::WORD_SIZE);
+                }
+                Some((Reply::Manifests { status: ok, count }, Attachment::Shared(text)))
             }
             Request::Devices => Some((self.device_list(), Attachment::None)),
             Request::Inspect if may_inspect => {
                 let text = self.state().to_string().into_bytes();
-                Some((Reply::status(status), Attachment::Text(text)))
+                Some((Reply::status(ok), Attachment::Text(text)))
             }
             Request::Inspect => only(status::DENIED),
         }
@@ -68,7 +75,7 @@ impl Server {
         let devices = self.drivers.served().iter().map(|served| Device {
             node: served.node.clone(),
             driver: served.identity.driver.clone(),
-            active_icd: served.active.map(|instance| instance.to_string()),
+            active_icds: served.active.iter().map(u64::to_string).collect(),
         });
         Reply::Devices {
             devices: devices.collect(),

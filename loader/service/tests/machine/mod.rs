@@ -35,9 +35,10 @@ pub(crate) fn case(run: impl FnOnce(Machine)) {
 
 /// Returns a library of `size` bytes with a valid header.
 pub(crate) fn library(bits: u32, size: usize) -> Vec<u8> {
-    let class = if bits == 64 { 2 } else { 1 };
+    let (class, machines) = if bits == 64 { (2, [62, 183]) } else { (1, [3, 40]) };
+    let machine = machines[usize::from(cfg!(any(target_arch = "aarch64", target_arch = "arm")))];
     let mut bytes = vec![
-        0x7f, b'E', b'L', b'F', class, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 62, 0,
+        0x7f, b'E', b'L', b'F', class, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, machine, 0,
     ];
     // The rest of the header is zero, which means that the library has no segments.
     bytes.resize(64, 0);

@@ -35,15 +35,17 @@ struct Device {
     node: String,
     #[serde(default)]
     driver: String,
-    /// Driver that the service uses for the device.
+    /// Drivers that the service uses for the device: at most one for each word size.
     #[serde(default)]
-    active_icd: Option<String>,
+    active_icds: Vec<String>,
 }
 
 /// A manifest that the service publishes.
 #[derive(Debug, Serialize)]
 struct Manifest {
     name: String,
+    /// Word size of the programs that get the driver.
+    bits: u64,
     contents: String,
 }
 
@@ -61,7 +63,7 @@ struct State {
 #[serde(default)]
 struct StateOfDevice {
     driver: String,
-    active_icd: Option<String>,
+    active_icds: Vec<String>,
     icds: Vec<Package>,
 }
 
@@ -77,6 +79,7 @@ struct Package {
 struct StateOfDriver {
     package: String,
     status: String,
+    bits: u64,
     library_path: String,
     size: u64,
     sha256: String,
@@ -121,11 +124,13 @@ fn converse(socket: &Path) -> Result<Told, Failed> {
         Some(mut reply) => read(reply["devices"].take(), "devices")?,
         None => Vec::new(),
     };
-    let reply = connection.ask(Operation::Manifests, r#"{"wait_for_idle":false}"#)?;
-    let manifests = match refusal(&reply.payload) {
-        Some(_) => Vec::new(),
-        None => manifests(&reply.file()?)?,
-    };
+    let mut all = Vec::new();
+    for bits in [64, 32] {
+        let reply = connection.ask(Operation::Manifests, &format!(r#"{{"bits":{bits}}}"#))?;
+        if refusal(&reply.payload).is_none() {
+            all.extend(manifests(&reply.file()?, bits)?);
+        }
+    }
     let reply = connection.ask(Operation::Inspect, "{}")?;
     let inspect_refused = refusal(&reply.payload).map(String::from);
     let inspect = match inspect_refused {
@@ -136,7 +141,7 @@ fn converse(socket: &Path) -> Result<Told, Failed> {
         socket: socket.display().to_string(),
         features,
         devices,
-        manifests,
+        manifests: all,
         inspect,
         inspect_refused,
     })
@@ -152,13 +157,14 @@ fn accepted(payload: Value) -> Option<Value> {
     refusal(&payload).is_none().then_some(payload)
 }
 
-/// Returns the drivers in a list.
-fn manifests(list: &[u8]) -> Result<Vec<Manifest>, Failed> {
+/// Returns the drivers in the list for programs of a word size.
+fn manifests(list: &[u8], bits: u64) -> Result<Vec<Manifest>, Failed> {
     let mut rest = list;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let libraries = std::iter::from_fn(|| Listed::take(&mut rest));
     let drivers = libraries.filter(Listed::is_driver).map(|driver| Manifest {
         name: text(driver.key) + ".json",
+        bits,
         contents: text(driver.manifest),
     });
     let drivers = drivers.collect();

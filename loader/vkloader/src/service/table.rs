@@ -41,14 +41,16 @@ pub(super) fn show(told: &Told) -> io::Result<()> {
         table(
             &mut out,
             "Drivers",
-            &["driver", "package", "status", "library", "bytes", "sha256", "reason"],
+            &[
+                "driver", "package", "status", "programs", "library", "bytes", "sha256", "reason",
+            ],
             &drivers(state),
         )?;
     }
     table(
         &mut out,
         "Handed out to programs",
-        &["manifest", "library", "Vulkan"],
+        &["manifest", "programs", "library", "Vulkan"],
         &manifests(told),
     )?;
     let refused = match told.inspect_refused.as_deref() {
@@ -69,7 +71,7 @@ pub(super) fn show(told: &Told) -> io::Result<()> {
 
 fn devices(told: &Told) -> Vec<Vec<String>> {
     let rows = told.devices.iter().map(|device| {
-        let served = device.active_icd.clone().unwrap_or_else(|| "nothing".into());
+        let served = served_by(&device.active_icds, String::clone);
         vec![device.node.clone(), device.driver.clone(), served]
     });
     rows.collect()
@@ -77,17 +79,30 @@ fn devices(told: &Told) -> Vec<Vec<String>> {
 
 fn devices_of_state(state: &State) -> Vec<Vec<String>> {
     let rows = state.devices.iter().map(|(name, device)| {
-        let served = match &device.active_icd {
-            None => "nothing".into(),
-            Some(icd) => match state.icds.get(icd) {
-                Some(driver) => format!("{icd} ({})", driver.package),
-                None => icd.clone(),
-            },
-        };
+        let served = served_by(&device.active_icds, |icd| match state.icds.get(icd) {
+            Some(driver) => format!("{icd} ({})", driver.package),
+            None => icd.clone(),
+        });
         let order: Vec<&str> = device.icds.iter().map(|icd| icd.package.as_str()).collect();
         vec![name.clone(), device.driver.clone(), served, order.join(", ")]
     });
     rows.collect()
+}
+
+/// Returns the text about the drivers that serve a device.
+fn served_by(drivers: &[String], text: impl Fn(&String) -> String) -> String {
+    match drivers {
+        [] => "nothing".into(),
+        drivers => drivers.iter().map(text).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// Returns the text about the programs that can use a driver; empty if their word size is unknown.
+fn programs(bits: u64) -> String {
+    match bits {
+        0 => String::new(),
+        bits => format!("{bits}-bit"),
+    }
 }
 
 /// Returns the rows of drivers, sorted by their numbers.
@@ -99,6 +114,7 @@ fn drivers(state: &State) -> Vec<Vec<String>> {
             instance.clone(),
             driver.package.clone(),
             driver.status.clone(),
+            programs(driver.bits),
             driver.library_path.clone(),
             match driver.size {
                 0 => String::new(),
@@ -115,7 +131,12 @@ fn manifests(told: &Told) -> Vec<Vec<String>> {
     let rows = told.manifests.iter().map(|manifest| {
         let contents: Value = serde_json::from_str(&manifest.contents).unwrap_or_default();
         let member = |name: &str| contents["ICD"][name].as_str().unwrap_or_default().to_owned();
-        vec![manifest.name.clone(), member("library_path"), member("api_version")]
+        vec![
+            manifest.name.clone(),
+            programs(manifest.bits),
+            member("library_path"),
+            member("api_version"),
+        ]
     });
     rows.collect()
 }
