@@ -55,13 +55,13 @@ pub enum Command {
         library: PathBuf,
         /// The driver's manifest
         manifest: PathBuf,
-        /// The folder to create
+        /// The folder to create; its name ends in -32 for a driver for 32-bit programs only
         out: PathBuf,
         /// Replaces an existing package
         #[arg(long)]
         replace: bool,
     },
-    /// Makes packages of all installed drivers, and renews or removes packages that it made before
+    /// Makes packages of all installed drivers of both word sizes, and renews or removes packages that it made before
     Packages {
         /// A folder with manifests of drivers; may be given several times [default: the folders of the system]
         #[arg(long, value_name = "DIR")]

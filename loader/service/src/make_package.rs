@@ -1,8 +1,9 @@
 //! The command `package LIBRARY MANIFEST OUT`, which creates a package of an installed driver.
 
 use crate::failure::Failure;
-use crate::package::{Fault, Manifest, Metadata, Need, library_header};
+use crate::package::{Class, Fault, Manifest, Metadata, Need, class_of, library_header};
 use elf::{Header, START_BYTES};
+use linked::Identity;
 use rustix::fs::{CWD, RenameFlags};
 use serde_json::json;
 use std::fs;
@@ -38,9 +39,22 @@ pub fn make(
         return Err(Failure::at(out)("it is not a package, and is not replaced"));
     }
     let text = fs::read(manifest).map_err(Failure::at(manifest))?;
-    Manifest::read(&text, &manifest.to_string_lossy())?;
-    let found = find(library)?;
-    header(&found)?;
+    let own = class_of(&out.file_name().unwrap_or_default().to_string_lossy());
+    let found = if library.components().count() != 1 || library.exists() {
+        library.to_owned()
+    } else {
+        installed(library, own)?
+    };
+    check_class(&found, own, out)?;
+    let described = Manifest::read(&text, &manifest.to_string_lossy())?;
+    if let Some(class) = class_in(&described, manifest)
+        && class != own
+    {
+        let (bits, found) = (class.bits(), found.display());
+        return Err(Failure::at(manifest)(format!(
+            "it is for {bits}-bit programs, and {found} is not"
+        )));
+    }
     let name = library.file_name().and_then(|name| name.to_str());
     let name = name.ok_or_else(|| Fault::Key(library.to_string_lossy().into_owned()))?;
     if let Some(folder) = out.parent() {
@@ -178,21 +192,69 @@ pub(crate) fn header(library: &Path) -> Result<Header, Failure> {
     Ok(header)
 }
 
-/// Finds a library by its path, or by its name in the system's folders of libraries.
-fn find(library: &Path) -> Result<PathBuf, Failure> {
-    if library.components().count() != 1 || library.exists() {
-        return Ok(library.to_owned());
+/// Checks that a library is for the programs that the package `out` is for.
+fn check_class(library: &Path, own: Class, out: &Path) -> Result<(), Failure> {
+    let class = header(library)?.form.class;
+    if class == own {
+        return Ok(());
     }
-    installed(library)
+    let (bits, out) = (class.bits(), out.display());
+    Err(Failure::at(library)(format!(
+        "it is for {bits}-bit programs, and {out} is not: names that end in -32, and no others, are for 32-bit programs"
+    )))
 }
 
-/// Finds a library by its name in the system's folders of libraries.
+/// Returns the word size of the programs that a manifest is for; `None` if the manifest does not show it.
+fn class_in(manifest: &Manifest, path: &Path) -> Option<Class> {
+    match manifest.architecture() {
+        Some("32") => Some(Class::Bits32),
+        Some("64") => Some(Class::Bits64),
+        _ => Some(header(&path_in(manifest, path)?).ok()?.form.class),
+    }
+}
+
+/// Returns the library of a manifest; `None` if the manifest has only the library's name.
+fn path_in(manifest: &Manifest, path: &Path) -> Option<PathBuf> {
+    let library = Path::new(manifest.library_path());
+    // A relative library path starts at the manifest's folder.
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    (library.components().count() > 1).then(|| folder.join(library))
+}
+
+/// Returns the installed libraries that a manifest is for: at most one for each word size.
+///
+/// # Errors
+/// The manifest is invalid, or its library is not installed.
+pub(crate) fn libraries(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let text = fs::read(path).map_err(Failure::at(path))?;
+    let manifest = Manifest::read(&text, &path.to_string_lossy())?;
+    if let Some(library) = path_in(&manifest, path) {
+        return Ok(vec![library]);
+    }
+    let name = Path::new(manifest.library_path());
+    let wanted = class_in(&manifest, path);
+    let mut found: Vec<_> = [Class::Bits64, Class::Bits32]
+        .into_iter()
+        .filter(|class| wanted.is_none_or(|wanted| wanted == *class))
+        .map(|class| installed(name, class))
+        .collect();
+    if found.iter().any(Result::is_ok) {
+        found.retain(Result::is_ok);
+    }
+    found.into_iter().collect()
+}
+
+/// Finds a library for programs of a class by its name in the system's folders of libraries.
 ///
 /// # Errors
 /// No folder has a library of this name.
-pub(crate) fn installed(library: &Path) -> Result<PathBuf, Failure> {
-    let found = library
-        .to_str()
-        .and_then(|name| linked::locate(name, linked::Identity::of_this_process()));
-    found.ok_or_else(|| Failure::at(library)("no folder of libraries has it; name its path"))
+fn installed(library: &Path, class: Class) -> Result<PathBuf, Failure> {
+    let own = Identity::of_this_process().with_class(class);
+    let found = library.to_str().and_then(|name| linked::locate(name, own));
+    let bits = class.bits();
+    found.ok_or_else(|| {
+        Failure::at(library)(format!(
+            "no folder of libraries has it for {bits}-bit programs; name its path"
+        ))
+    })
 }

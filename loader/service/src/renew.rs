@@ -2,8 +2,9 @@
 //! command after a driver is installed, updated or removed.
 
 use crate::failure::Failure;
-use crate::make_package::{header, installed, make};
-use crate::package::Class;
+use crate::make_package::{header, libraries, make};
+use crate::package::{class_of, package_for};
+use linked::Identity;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -24,6 +25,7 @@ const MADE_OF: &str = "made_of";
 const NAMES: &[(&str, &str)] = &[
     ("radeon", "radv"),
     ("amd_icd64", "amdvlk"),
+    ("amd_icd32", "amdvlk"),
     ("intel", "anv"),
     ("intel_hasvk", "hasvk"),
     ("nvidia", "nvidia"),
@@ -44,25 +46,22 @@ const NAMES: &[(&str, &str)] = &[
 /// The folder with packages cannot be read.
 pub fn renew(folders: &[PathBuf], out: &Path) -> Result<Vec<String>, Failure> {
     let mut lines = Vec::new();
-    let mut seen = BTreeSet::new();
+    let (mut seen, mut unknown) = (BTreeSet::new(), BTreeSet::new());
     for left in files(out).into_iter().filter(|path| is_left_over(path)) {
         fs::remove_dir_all(&left).map_err(Failure::at(&left))?;
     }
     for manifest in folders.iter().flat_map(|folder| files(folder)) {
-        let Some(package) = package_of(&manifest).filter(|package| !seen.contains(package)) else {
-            continue;
-        };
-        match renew_one(&manifest, &out.join(package)) {
-            Ok(Renewed::OtherClass) => continue,
-            Ok(Renewed::Unchanged) => {}
-            Ok(Renewed::Made) => lines.push(format!("{package}: made of {}", manifest.display())),
-            Err(error) => lines.push(format!("{package}: {error}")),
+        let Some(package) = package_of(&manifest) else { continue };
+        if let Err(error) = renew_of(&manifest, package, out, &mut seen, &mut lines) {
+            // The packages of a driver with an invalid manifest stay as they are.
+            unknown.insert(package);
+            lines.push(format!("{package}: {error}"));
         }
-        seen.insert(package);
     }
     for package in files(out) {
         let name = package.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if made_of(&package).is_some() && !seen.contains(name) {
+        let is_unknown = || unknown.iter().any(|one| is_of(name, one));
+        if made_of(&package).is_some() && !seen.contains(name) && !is_unknown() {
             fs::remove_dir_all(&package).map_err(Failure::at(&package))?;
             lines.push(format!("{name}: removed"));
         }
@@ -70,40 +69,50 @@ pub fn renew(folders: &[PathBuf], out: &Path) -> Result<Vec<String>, Failure> {
     Ok(lines)
 }
 
-/// Outcome of the command for one driver.
-enum Renewed {
-    Made,
-    Unchanged,
-    /// The driver is for programs of another word size, so the command skipped it.
-    OtherClass,
+/// Returns `true` if a package is one of the packages for both word sizes that a name stands for.
+fn is_of(package: &str, name: &str) -> bool {
+    package_for(name, class_of(package)).is_some_and(|one| one == package)
 }
 
-fn renew_one(manifest: &Path, out: &Path) -> Result<Renewed, Failure> {
-    let text = fs::read(manifest).map_err(Failure::at(manifest))?;
-    let json: Value = serde_json::from_slice(&text).map_err(Failure::at(manifest))?;
-    let library = json["ICD"]["library_path"].as_str();
-    let library = Path::new(library.unwrap_or_default());
-    let library = if library.components().count() > 1 {
-        // A relative library path starts at the manifest's folder.
-        manifest.parent().unwrap_or(Path::new("/")).join(library)
-    } else {
-        installed(library)?
-    };
-    let own = if usize::BITS == 64 {
-        Class::Bits64
-    } else {
-        Class::Bits32
-    };
-    if header(&library)?.form.class != own {
-        return Ok(Renewed::OtherClass);
+/// Creates or updates the packages of a manifest's libraries, and adds their names to `seen`.
+///
+/// # Errors
+/// The libraries are unknown.
+fn renew_of(
+    manifest: &Path,
+    name: &str,
+    out: &Path,
+    seen: &mut BTreeSet<String>,
+    lines: &mut Vec<String>,
+) -> Result<(), Failure> {
+    for library in libraries(manifest)? {
+        let class = header(&library)?.form.class;
+        if Identity::of(&library) != Some(Identity::of_this_process().with_class(class)) {
+            lines.push(format!("{name}: {} is for another processor", library.display()));
+            continue;
+        }
+        // An earlier folder takes precedence.
+        let Some(package) = package_for(name, class).filter(|package| seen.insert(package.clone())) else {
+            continue;
+        };
+        match renew_one(manifest, &library, &out.join(&package)) {
+            Ok(true) => lines.push(format!("{package}: made of {}", manifest.display())),
+            Ok(false) => {}
+            Err(error) => lines.push(format!("{package}: {error}")),
+        }
     }
-    let source = source(manifest, &library)?;
+    Ok(())
+}
+
+/// Creates or updates a package. Returns `false` if the package is current, or was not created by this program.
+fn renew_one(manifest: &Path, library: &Path, out: &Path) -> Result<bool, Failure> {
+    let source = source(manifest, library)?;
     let before = made_of(out);
     if before.as_ref() == Some(&source) || (before.is_none() && fs::symlink_metadata(out).is_ok()) {
-        return Ok(Renewed::Unchanged);
+        return Ok(false);
     }
-    make(&library, manifest, out, before.is_some(), Some((MADE_OF, &source)))?;
-    Ok(Renewed::Made)
+    make(library, manifest, out, before.is_some(), Some((MADE_OF, &source)))?;
+    Ok(true)
 }
 
 /// Returns a text that identifies the files of a driver. The text changes when one of the files changes.
@@ -146,7 +155,7 @@ fn is_left_over(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let parts = name.strip_prefix('.').and_then(|name| name.rsplit_once('.'));
     parts.is_some_and(|(package, process)| {
-        NAMES.iter().any(|(_, known)| *known == package)
+        NAMES.iter().any(|(_, known)| is_of(package, known))
             && process.parse::<u32>().is_ok()
             && !Path::new("/proc").join(process).exists()
     })

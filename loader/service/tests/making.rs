@@ -55,6 +55,93 @@ fn packages(machine: &Machine) -> [PathBuf; 5] {
     ["packages".into(), "--manifests".into(), manifests, "--out".into(), out]
 }
 
+/// LSV-65: the command `packages` makes a package for each word size, and names each driver that it does not package.
+#[test]
+fn lsv_65_each_word_size_has_a_package() {
+    case(|mut machine| {
+        machine.config(r#"{"fallback":"lavapipe"}"#);
+        for (bits, name) in [(64, "x86_64"), (32, "i686")] {
+            machine.write(&format!("drivers/{bits}/liblvp.so"), library(bits, 5000));
+            let text = manifest(&format!("../drivers/{bits}/liblvp.so"));
+            machine.write(&format!("icd.d/lvp_icd.{name}.json"), text);
+        }
+        let mut other = library(64, 100);
+        other[18] = 8;
+        machine.write("drivers/other.so", other);
+        machine.write("icd.d/intel_icd.json", manifest("../drivers/other.so"));
+        machine.write("icd.d/radeon_icd.i686.json", manifest("../drivers/32/none.so"));
+        machine.write("icd.d/radeon_icd.x86_64.json", manifest("../drivers/64/liblvp.so"));
+        let text = succeeds(packages(&machine));
+        let lines = ["anv: ", "lavapipe-32: made", "lavapipe: made", "radv: ", "radv: made"];
+        assert!(
+            text.lines().zip(lines).all(|(line, start)| line.starts_with(start)),
+            "{text}"
+        );
+        assert_eq!(text.lines().count(), lines.len(), "{text}");
+        assert!(
+            text.contains("other.so is for another processor") && text.contains("none.so"),
+            "{text}"
+        );
+        machine.start();
+        machine.expect(&["0-liblvp.so.json", "1-liblvp.so.json"]);
+        for bits in ["64", "32"] {
+            fs::remove_file(machine.path("drivers").join(bits).join("liblvp.so")).unwrap();
+        }
+        // A driver whose library is gone is reported, and its packages stay.
+        assert!(!succeeds(packages(&machine)).contains("removed"));
+        fs::remove_file(machine.path("icd.d/lvp_icd.i686.json")).unwrap();
+        fs::remove_file(machine.path("icd.d/lvp_icd.x86_64.json")).unwrap();
+        let removed = succeeds(packages(&machine));
+        assert!(
+            removed.contains("lavapipe: removed") && removed.contains("lavapipe-32: removed"),
+            "{removed}"
+        );
+    });
+}
+
+/// LSV-65: the command `package` refuses a library, a manifest and a name that are for different word sizes.
+#[test]
+fn lsv_65_a_library_and_its_manifest_belong_together() {
+    case(|machine| {
+        machine.write("drivers/wide.so", library(64, 5000));
+        machine.write("drivers/narrow.so", library(32, 5000));
+        let refused = |library: &str, out: &str, words: [&str; 2]| {
+            let output = program(package(&machine, library, out));
+            let text = printed(&output);
+            assert!(
+                !output.status.success() && words.iter().all(|word| text.contains(word)),
+                "{text}"
+            );
+            assert!(!machine.path(out).exists());
+        };
+        machine.write("drivers/x.json", manifest("x.so"));
+        refused(
+            "drivers/narrow.so",
+            "icd/a",
+            ["narrow.so: it is for 32-bit", "icd/a is not"],
+        );
+        refused(
+            "drivers/wide.so",
+            "icd/a-32",
+            ["wide.so: it is for 64-bit", "icd/a-32 is not"],
+        );
+        succeeds(package(&machine, "drivers/narrow.so", "icd/b-32"));
+        for text in [
+            manifest(machine.path("drivers/narrow.so").to_str().unwrap()),
+            manifest("narrow.so").replace("\"ICD\":{", r#""ICD":{"library_arch":"32","#),
+        ] {
+            machine.write("drivers/x.json", text);
+            refused(
+                "drivers/wide.so",
+                "icd/a",
+                ["x.json: it is for 32-bit", "wide.so is not"],
+            );
+            succeeds(package(&machine, "drivers/narrow.so", "icd/a-32"));
+            fs::remove_dir_all(machine.path("icd/a-32")).unwrap();
+        }
+    });
+}
+
 /// Returns the words of the command that makes the package `out` of a library, with the manifest `drivers/x.json`.
 fn package(machine: &Machine, library: &str, out: &str) -> [PathBuf; 4] {
     let [library, manifest, out] = [library, "drivers/x.json", out].map(|path| machine.path(path));
@@ -75,8 +162,6 @@ fn lsv_65_packages_follow_installed_drivers() {
         };
         machine.write("icd.d/unknown_icd.json", "{");
         machine.write("icd.d/radeon_icd.json", "{");
-        machine.write("drivers/other.so", library(96 - usize::BITS, 100));
-        machine.write("icd.d/intel_icd.json", manifest("../drivers/other.so"));
         machine.package("mine");
         let words = packages(&machine);
         let packages = || {
@@ -92,8 +177,8 @@ fn lsv_65_packages_follow_installed_drivers() {
         machine.expect(&["0-liblvp.so.json"]);
         install(&machine, 6000);
         assert_eq!(packages(), [made.as_str()]);
-        machine.expect(&["1-liblvp.so.json"]);
-        assert_eq!(machine.client().get("1-liblvp.so").attached().len(), 6000);
+        machine.expect(&["2-liblvp.so.json"]);
+        assert_eq!(machine.client().get("2-liblvp.so").attached().len(), 6000);
         fs::remove_file(machine.path("icd.d/lvp_icd.json")).unwrap();
         assert_eq!(packages(), ["lavapipe: removed"]);
         machine.expect(&[]);
