@@ -283,6 +283,12 @@ mod tests {
             });
             assert_eq!(fault, Fault::Changed("l.so".into()));
         }
+        // A hard link to the file is not a change.
+        let linked = with_file(HEADER, |file, path| {
+            std::fs::hard_link(path, path.with_file_name("link")).unwrap();
+            Library::copy(&file, &Memory::default())
+        });
+        assert!(linked.is_ok(), "{linked:?}");
         let fault = with_file(HEADER, |mut file, _| {
             file.stat.st_size = (1 << 30) + 1;
             Library::itself(file, &Memory::default()).unwrap_err()

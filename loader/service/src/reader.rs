@@ -10,10 +10,19 @@ use std::path::{Path, PathBuf};
 pub type Read = (Box<Loaded<Library>>, Stamps);
 
 /// The state of all files of a package.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Stamps {
     folder: (u64, u64),
     files: Vec<Stamp>,
+}
+
+impl Stamps {
+    /// Returns `true` if both are stamps of the same package with the same content.
+    pub fn are_same(&self, other: &Self) -> bool {
+        let mut pairs = self.files.iter().zip(&other.files);
+        (self.folder, self.files.len()) == (other.folder, other.files.len())
+            && pairs.all(|(one, other)| one.is_same(other))
+    }
 }
 
 /// A reader of packages.

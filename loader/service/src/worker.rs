@@ -80,7 +80,7 @@ impl Packages {
         let package = &job.package;
         let before = self.known.get(package).filter(|_| job.is_recheck);
         if let Some(Ok(stamps)) = before
-            && self.reader.stamp(package).as_ref() == Some(stamps)
+            && self.reader.stamp(package).is_some_and(|now| now.are_same(stamps))
         {
             return None;
         }
@@ -89,7 +89,12 @@ impl Packages {
             Ok((loaded, stamps)) => (Ok(loaded), Ok(stamps)),
             Err(fault) => (Err(fault.clone()), Err(fault)),
         };
-        let is_same = state.is_err() && before == Some(&state);
+        let is_same = match (before, &state) {
+            // The next attempt to read a file that changed may succeed.
+            (_, Err(Fault::Changed(_))) => false,
+            (Some(Err(before)), Err(fault)) => before == fault,
+            _ => false,
+        };
         self.known.insert(package.clone(), state);
         (!is_same).then_some(read)
     }

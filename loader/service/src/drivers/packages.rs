@@ -10,6 +10,9 @@ use std::time::{Duration, Instant};
 pub const KEPT: Duration = Duration::from_secs(10);
 /// The time for which the service collects changes on disk before it reads packages again.
 pub const COLLECT: Duration = Duration::from_millis(200);
+/// The time after which the service reads a package again whose files changed while it read them. The change may leave no event in the
+/// folders of the package, for example if another process removed a hard link to a file.
+const CHANGING: Duration = Duration::from_secs(1);
 
 /// A driver that the service can send to clients. `L` is the type of a library.
 #[derive(Debug)]
@@ -276,6 +279,9 @@ impl<L> Packages<L> {
             self.recheck_at.get_or_insert(now + COLLECT);
         }
         let Some(read) = read else { return };
+        if matches!(read, Err(Fault::Changed(_))) {
+            self.recheck_at.get_or_insert(now + CHANGING);
+        }
         let number = match entry.instance.state {
             State::Uninitialized => entry.instance.number,
             _ => take_number(&mut self.next_number),

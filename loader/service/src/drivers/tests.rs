@@ -319,6 +319,21 @@ fn lsv_31_a_change_while_a_package_is_read_is_not_lost() {
 }
 
 #[test]
+fn lsv_31_a_package_that_changes_while_it_is_read_is_read_again() {
+    let mut scene = Scene::new();
+    scene.devices(&[("renderD128", "one")]);
+    scene.jobs();
+    for _ in 0..2 {
+        scene.finish("a", Some(Err(Fault::Changed("a".to_owned()))));
+        assert!(!scene.jobs().contains(&"recheck a".to_owned()) && scene.is_pending());
+        scene.wait(1000);
+        assert!(scene.jobs().contains(&"recheck a".to_owned()));
+    }
+    scene.load("a");
+    assert_eq!(scene.published().len(), 1);
+}
+
+#[test]
 fn lsv_50_packages_have_a_limit() {
     let names: Vec<_> = (0..=wire::MOST_PACKAGES).map(|number| format!("p{number}")).collect();
     let mut scene = Scene::with(Rules {

@@ -57,13 +57,14 @@ pub struct File {
 }
 
 /// State of a file. A later comparison with the state at that time detects changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Stamp {
     device: u64,
     inode: u64,
     size: i64,
     modified: (i64, i64),
     changed: (i64, i64),
+    links: u64,
 }
 
 impl Stamp {
@@ -80,7 +81,15 @@ impl Stamp {
             size: stat.st_size as i64,
             modified: (stat.st_mtime as i64, stat.st_mtime_nsec as i64),
             changed: (stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+            links: stat.st_nlink as u64,
         }
+    }
+
+    /// Returns `true` if both are stamps of the same file with the same content. Packages of several drivers contain hard links to the same
+    /// libraries. A new link affects only the change time and the number of links, so the change time is compared only for equal numbers.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let content = |one: &Self| (one.device, one.inode, one.size, one.modified);
+        content(self) == content(other) && (self.changed == other.changed || self.links != other.links)
     }
 }
 
@@ -97,7 +106,7 @@ impl File {
 
     /// Returns `true` if the file has changed since the service opened it.
     pub fn has_changed(&self) -> bool {
-        rustix::fs::fstat(&self.fd).map_or(true, |stat| Stamp::new(&stat) != self.stamp())
+        rustix::fs::fstat(&self.fd).map_or(true, |stat| !Stamp::new(&stat).is_same(&self.stamp()))
     }
 
     /// Returns `true` if the file's mount allows mapping the file as code.
