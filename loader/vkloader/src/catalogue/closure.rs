@@ -319,6 +319,16 @@ impl SharedFile {
 
     /// Returns `true` if the file has the recorded identity.
     pub(super) fn is_same(&self) -> bool {
+        self.is_proven(Self::eq)
+    }
+
+    /// Returns `true` if the file has the recorded identity, apart from hard links that were added or removed.
+    pub(super) fn is_still(&self) -> bool {
+        self.is_proven(Self::agrees_with)
+    }
+
+    /// Returns `true` if `is_equal` is true for the recorded and the present state, and if these states show every change.
+    fn is_proven(&self, is_equal: impl Fn(&Self, &Self) -> bool) -> bool {
         let now = Self {
             is_searched: self.is_searched,
             has_origin: self.has_origin,
@@ -326,6 +336,20 @@ impl SharedFile {
         };
         let path = Path::new(&self.path);
         let proves = identify::state(path).is_none_or(|found| !identify::is_of_image(path, &found));
-        now == *self && (proves || self.build_id.is_some() || path.is_dir())
+        is_equal(&now, self) && (proves || self.build_id.is_some() || path.is_dir())
+    }
+
+    /// Returns `true` if both are the same state of a file, apart from hard links that were added or removed.
+    pub(super) fn agrees_with(&self, other: &Self) -> bool {
+        let linked = Self {
+            identity: other.identity.clone(),
+            ..self.clone()
+        };
+        linked == *other && identify::agree(&self.identity, &other.identity)
+    }
+
+    /// Returns `true` if both lists contain the same files in the same states, apart from hard links that were added or removed.
+    pub(super) fn agree(one: &[Self], other: &[Self]) -> bool {
+        one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.agrees_with(other))
     }
 }

@@ -265,17 +265,8 @@ fn is_same_library(one: &Library, other: &Library) -> bool {
 
 /// Returns `true` if both lists contain the same files with the same content. The numbers of hard links may differ.
 fn are_same_files(one: Option<Vec<SharedFile>>, other: Option<Vec<SharedFile>>) -> bool {
-    let is_same = |(one, other): (&SharedFile, &SharedFile)| {
-        let identity = other.identity.clone();
-        *other
-            == SharedFile {
-                identity,
-                ..one.clone()
-            }
-            && identify::agree(&one.identity, &other.identity)
-    };
     match (one, other) {
-        (Some(one), Some(other)) => one.len() == other.len() && one.iter().zip(&other).all(is_same),
+        (Some(one), Some(other)) => SharedFile::agree(&one, &other),
         (one, other) => one == other,
     }
 }

@@ -190,30 +190,30 @@ pub(super) fn library_file<'a>(named: &'a str, opened: &'a str) -> &'a str {
 
 /// Asks a driver. Repeats the query if files of the driver changed in the meantime, because during an installation either the old or the
 /// new driver may have answered. Also repeats the query if files changed just before the query, because a further change could leave the
-/// same file time.
+/// same file time. A new hard link to a file changes its time too, but not the file.
 fn ask(
     asker: &Asker<'_>,
     machine: &Machine,
     manifest: &str,
     (wakes, records): (bool, Option<&Path>),
 ) -> io::Result<AskedDriver> {
-    let (mut file, mut last) = (library_of(manifest), None);
+    let (mut file, mut last) = (library_of(manifest), Vec::new());
     let own = |library: &Option<PathBuf>| {
         let paths = library.iter().map(PathBuf::as_path).chain([Path::new(manifest)]);
         paths.map(SharedFile::at).collect::<Vec<_>>()
     };
     closure::wait_for(&own(&file));
     for _ in 0..ATTEMPTS {
-        let state = |file: &Option<PathBuf>| (identity(Path::new(manifest)), file.as_deref().and_then(identity));
-        let before = state(&file);
+        let before = own(&file);
         let since = SystemTime::now();
         let (mut driver, files) = ask_once(asker, machine, manifest, wakes)?;
         let asked = Some(PathBuf::from(library_file(&driver.library.named, &driver.library.path)));
         let compared = [own(&asked), files.clone().unwrap_or_default()].concat();
-        // A file whose time is in the future is treated as unchanged if the file is the same as before this attempt.
-        let is_stable = last.as_ref() == Some(&compared);
-        let changes = |file: &SharedFile| file.has_changed_since(since) && !(is_stable && file.is_same());
-        let is_same = || asked == file && state(&asked) == before && !compared.iter().any(changes);
+        // A file whose change time is after the start of this attempt is treated as unchanged if it was the same before this attempt: its
+        // time may be in the future, or another process added a hard link.
+        let was_before = |file: &SharedFile| last.iter().any(|one: &SharedFile| one.agrees_with(file));
+        let changes = |file: &SharedFile| file.has_changed_since(since) && !(was_before(file) && file.is_still());
+        let is_same = || asked == file && SharedFile::agree(&own(&asked), &before) && !compared.iter().any(changes);
         if is_same() {
             if let Some(folder) = records.filter(|_| driver.devices.as_ref().is_some_and(|all| !all.is_empty())) {
                 driver.record = match asker.record(&driver.library.named)? {
@@ -233,7 +233,7 @@ fn ask(
             }
         }
         closure::wait_for(&compared);
-        (file, last) = (asked, Some(compared));
+        (file, last) = (asked, compared);
     }
     Err(io::Error::other("its files change while it is asked"))
 }

@@ -91,6 +91,29 @@ fn a_hard_link_changes_no_file() {
     assert_eq!(used(&machine, &[]), "");
 }
 
+/// DRV-275: hard links that are added while a driver is asked do not count as changes either, even if each query meets another one.
+#[test]
+fn hard_links_during_an_update_are_no_changes() {
+    let Some((machine, [library, needed])) = machine_of_two(&["-Wl,--build-id"]) else {
+        return;
+    };
+    // The links are in another folder, because the folder of the libraries is a file of the driver too.
+    let links = machine.path("links");
+    fs::create_dir_all(&links).expect("a folder");
+    let link = |(number, file): (usize, &PathBuf)| {
+        let (file, links) = (file.display(), links.display());
+        format!("ln {file} {links}/{number}.$PPID")
+    };
+    let links: Vec<String> = [&library, &needed].into_iter().enumerate().map(link).collect();
+    let links = links.join("; ");
+    machine.driver("a", &format!("run vkCreateInstance {links}\ndevice one"));
+    machine.manifest("a", &library, "");
+    told(&machine, &["update", "--no-records"]);
+    assert!(fs::metadata(&needed).expect("a file").nlink() > 1);
+    assert_eq!(driver(&written(&machine), "a")["outcome"], "answered");
+    assert_eq!(used(&machine, &[]), "");
+}
+
 /// DRV-271: an entry is not used after a file was overwritten, even if the file keeps its modification time. A hard link that is added
 /// afterwards does not change this.
 #[test]
