@@ -165,7 +165,7 @@ fn lsv_46_connections_above_the_rate_take_turns() {
         // Between two answers for the last connection, each connection of the flood gets about one answer. At first, the last connection has
         // waited for longest.
         let cycle = flood.clients.len();
-        let mut turn = 0;
+        let (mut turn, mut early) = (0, 0);
         while turn < 5 {
             while !flood.is_delayed(&mut other) {
                 if flood.begin.elapsed() > machine::HANG {
@@ -180,13 +180,15 @@ fn lsv_46_connections_above_the_rate_take_turns() {
             }
             before += flood.renew();
             assert!(last.receive().is_some());
-            // On a busy machine, the flood may fall below the rate. The service then answers the last connection at once.
+            // On a busy machine, the flood may fall below the rate during a turn. The service then answers the last connection at once. Such
+            // turns are exceptions, but a service without turns has no others.
             if flood.is_delayed(&mut other) {
-                assert!(
-                    turn == 0 || before > cycle / 2,
-                    "turn {turn}: {before} answers for others"
-                );
-                turn += 1;
+                if turn == 0 || before > cycle / 2 {
+                    turn += 1;
+                } else {
+                    early += 1;
+                    assert!(early < 20, "turn {turn}: {before} answers for others");
+                }
             }
         }
     });
