@@ -317,18 +317,8 @@ impl SharedFile {
         now.is_some_and(|now| settled(now.changed) >= time.duration_since(UNIX_EPOCH).unwrap_or_default())
     }
 
-    /// Returns `true` if the file has the recorded identity.
-    pub(super) fn is_same(&self) -> bool {
-        self.is_proven(Self::eq)
-    }
-
-    /// Returns `true` if the file has the recorded identity, apart from hard links that were added or removed.
-    pub(super) fn is_still(&self) -> bool {
-        self.is_proven(Self::agrees_with)
-    }
-
-    /// Returns `true` if `is_equal` is true for the recorded and the present state, and if these states show every change.
-    fn is_proven(&self, is_equal: impl Fn(&Self, &Self) -> bool) -> bool {
+    /// Returns the present state of the file, if it is the recorded file with the same content. The number of hard links may differ.
+    pub(super) fn still(&self) -> Option<Self> {
         let now = Self {
             is_searched: self.is_searched,
             has_origin: self.has_origin,
@@ -336,7 +326,8 @@ impl SharedFile {
         };
         let path = Path::new(&self.path);
         let proves = identify::state(path).is_none_or(|found| !identify::is_of_image(path, &found));
-        is_equal(&now, self) && (proves || self.build_id.is_some() || path.is_dir())
+        let is_still = now.agrees_with(self) && (proves || self.build_id.is_some() || path.is_dir());
+        is_still.then_some(now)
     }
 
     /// Returns `true` if both are the same state of a file, apart from hard links that were added or removed.

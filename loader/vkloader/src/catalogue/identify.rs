@@ -60,13 +60,13 @@ pub(super) fn agree(one: &str, other: &str) -> bool {
     one == other || parts(one).zip(parts(other)).is_some_and(is_linked)
 }
 
-/// Returns `true` if the file at a path still has the recorded identity. On file systems whose times may stay the same when a file changes,
-/// the build ID must also be equal.
-pub(super) fn is_same(path: &Path, written: &str, build: Option<&str>) -> bool {
+/// Returns the present identity of the file at a path, if it is the recorded file with the same content. The number of hard links may differ.
+/// On file systems whose times may stay the same when a file changes, and for another number of links, the build ID must be equal.
+pub(super) fn still(path: &Path, written: &str, build: Option<&str>) -> Option<String> {
     let same_build = || build.is_some() && build_id(path).as_deref() == build;
-    let is_same =
-        |now: Identity| identity(path).as_deref() == Some(written) && (!is_of_image(path, &now) || same_build());
-    look(path).is_some_and(is_same)
+    let now = identity(path)?;
+    let needs_build = now != written || look(path).is_none_or(|found| is_of_image(path, &found));
+    (agree(&now, written) && (!needs_build || same_build())).then_some(now)
 }
 
 fn look(path: &Path) -> Option<Identity> {

@@ -3,7 +3,7 @@
 use super::ask::{Answer, Asker, Depth};
 use super::file::{self, Catalogue, Driver, Extension, Library, Manifest, Outcome, Variable};
 use super::here::Here;
-use super::identify::{build_id, identity, is_same};
+use super::identify::{build_id, identity, still};
 use super::machine::Machine;
 use super::shared::SharedFile;
 use super::{Asking, Place, closure, records};
@@ -153,7 +153,7 @@ fn variables() -> io::Result<Vec<Variable>> {
     Ok(set)
 }
 
-/// Returns the previous entry of a driver if it is still valid. Drivers that failed, crashed or hung are asked again. If suspended cards
+/// Returns the previous entry of a driver with the present identities of its files, if it is still valid. Drivers that failed, crashed or hung are asked again. If suspended cards
 /// may be woken now, drivers that were not asked for devices are also asked again, and drivers without a device whose hardware is present.
 fn still_known(
     before: &Catalogue,
@@ -170,17 +170,16 @@ fn still_known(
     let same_search = !is_searched
         || before.linker_cache == made.linker_cache
         || !made.linker_cache.is_empty() && before.linker_cache_sum == made.linker_cache_sum;
-    let holds = driver.outcome == Outcome::Answered
-        && complete
-        && same_search
-        && files.iter().all(SharedFile::is_same)
-        && is_same(Path::new(manifest), &driver.manifest.identity, None)
-        && is_same(
-            Path::new(library_file(&driver.library.named, &driver.library.path)),
-            &driver.library.identity,
-            driver.library.build_id.as_deref(),
-        );
-    holds.then(|| (driver.clone(), Some(files)))
+    if driver.outcome != Outcome::Answered || !complete || !same_search {
+        return None;
+    }
+    let mut driver = driver.clone();
+    let library = &mut driver.library;
+    let path = Path::new(library_file(&library.named, &library.path));
+    library.identity = still(path, &library.identity, library.build_id.as_deref())?;
+    driver.manifest.identity = still(Path::new(manifest), &driver.manifest.identity, None)?;
+    let files = files.iter().map(SharedFile::still).collect::<Option<_>>()?;
+    Some((driver, Some(files)))
 }
 
 /// Returns the path of the library file whose identity is compared.
@@ -212,7 +211,8 @@ fn ask(
         // A file whose change time is after the start of this attempt is treated as unchanged if it was the same before this attempt: its
         // time may be in the future, or another process added a hard link.
         let was_before = |file: &SharedFile| last.iter().any(|one: &SharedFile| one.agrees_with(file));
-        let changes = |file: &SharedFile| file.has_changed_since(since) && !(was_before(file) && file.is_still());
+        let changes =
+            |file: &SharedFile| file.has_changed_since(since) && !(was_before(file) && file.still().is_some());
         let is_same = || asked == file && SharedFile::agree(&own(&asked), &before) && !compared.iter().any(changes);
         if is_same() {
             if let Some(folder) = records.filter(|_| driver.devices.as_ref().is_some_and(|all| !all.is_empty())) {
