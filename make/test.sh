@@ -187,7 +187,7 @@ sandbox      20  scripted sandbox
 BESIDE='
 fixtures fuzz windows
 compile bump
-build real sandbox
+build features real sandbox
 '
 
 # Stages of `test.sh quick`, with their times after a change of one file in loader/.
