@@ -1,5 +1,6 @@
 //! `vkGetDeviceProcAddr` as the application calls it (APP-40 to APP-48).
 
+use super::not_found;
 use crate::device::Device;
 use crate::ffi::Uncounted;
 use crate::generated::lookup::row;
@@ -75,8 +76,15 @@ pub(crate) unsafe fn get_device_proc_addr(handle: VkDevice, name: *const c_char)
         return unsafe { decide(handle, name.into(), Some(command)) };
     };
     // SAFETY: `device_table` found the table, so a device contains it; `answer` is an index into the answers.
-    unsafe { Device::of_table(table).answers().get_unchecked(command.answer()) }.get()
+    let answer = unsafe { Device::of_table(table).answers().get_unchecked(command.answer()) }.get();
+    if answer.is_none() {
+        return not_found(BY, name.into());
+    }
+    answer
 }
+
+/// Name of the look-up in the trace.
+const BY: &str = "vkGetDeviceProcAddr";
 
 /// Returns the answer for a name that the registry does not know, or for a handle that is not a device.
 ///
@@ -86,12 +94,13 @@ pub(crate) unsafe fn get_device_proc_addr(handle: VkDevice, name: *const c_char)
 unsafe fn decide(handle: VkDevice, name: Uncounted<'_>, command: Option<Command>) -> PFN_vkVoidFunction {
     let Some(command) = command else {
         // SAFETY: the caller promises a handle that is NULL or readable.
-        let table = unsafe { translation::device_table(handle) }.filter(|_| name.is_vulkan())?;
+        let table = unsafe { translation::device_table(handle) }.filter(|_| name.is_vulkan());
         // SAFETY: `device_table` has checked the magic, so a device contains the table.
-        return unsafe { Device::of_table(table) }.ask_chain(name);
+        let found = table.and_then(|table| unsafe { Device::of_table(table) }.ask_chain(name));
+        return found.or_else(|| not_found(BY, name));
     };
     let needs_none = OWN
         .iter()
         .any(|(number, answer)| *number == command.row().number && matches!(answer, Answer::Loader));
-    needs_none.then(|| command.trampoline())
+    needs_none.then(|| command.trampoline()).or_else(|| not_found(BY, name))
 }

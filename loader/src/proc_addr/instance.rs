@@ -1,6 +1,6 @@
 //! `vkGetInstanceProcAddr` as the application calls it (APP-20 to APP-35, DRV-212).
 
-use super::unknown;
+use super::{not_found, unknown};
 use crate::ffi::Uncounted;
 use crate::generated::lookup::row;
 use crate::generated::types::PFN_vkVoidFunction;
@@ -32,7 +32,7 @@ pub(crate) unsafe fn get_instance_proc_addr(handle: InstanceHandle<App>, name: *
         }
     }
     // SAFETY: the caller promises a handle that is NULL or readable, unless the name needs no instance.
-    unsafe { decide(handle, name.into(), command) }
+    unsafe { answer(handle, name.into(), command) }
 }
 
 #[cold]
@@ -41,11 +41,21 @@ fn no_name() -> PFN_vkVoidFunction {
     None
 }
 
+/// Returns the answer of [`decide`], and writes it to the trace if it is NULL.
+///
+/// # Safety
+/// As for [`decide`].
+#[inline(never)]
+unsafe fn answer(handle: InstanceHandle<App>, name: Uncounted<'_>, command: Option<Command>) -> PFN_vkVoidFunction {
+    // SAFETY: the caller promises what `decide` requires.
+    unsafe { decide(handle, name, command) }.or_else(|| not_found("vkGetInstanceProcAddr", name))
+}
+
 /// Returns the answer for a name that not every valid instance has, or for a handle that may be invalid.
 ///
 /// # Safety
 /// `handle` is NULL or readable as [`translation::instance_object`] demands, unless `name` is `vkGetInstanceProcAddr`.
-#[inline(never)]
+#[inline]
 unsafe fn decide(handle: InstanceHandle<App>, name: Uncounted<'_>, command: Option<Command>) -> PFN_vkVoidFunction {
     let row = command.map(Command::row);
     if let Some(row) = row {

@@ -11,6 +11,21 @@ mod tables;
 mod terminators;
 mod unknown;
 
+use crate::ffi::Uncounted;
+use crate::generated::types::PFN_vkVoidFunction;
+use discovery::trace;
+
+/// Writes to the trace that the look-up `by` of the application returns NULL for a name. Returns NULL, so that a caller can end with a jump.
+#[cold]
+#[inline(never)]
+fn not_found(by: &'static str, name: Uncounted<'_>) -> PFN_vkVoidFunction {
+    trace::write("not-found", |record| {
+        record.word("by", by);
+        record.text("name", name.count().to_bytes());
+    });
+    None
+}
+
 pub(crate) use device::{fill_own_answers, get_device_proc_addr};
 pub(crate) use ends::{Asked as AskedEnds, Ends, fill_ends, write_empty_ends};
 pub(crate) use instance::get_instance_proc_addr;

@@ -44,6 +44,8 @@ pub(crate) enum Event {
     Driver(Driver),
     /// The library determined the position of a physical device.
     Device(Device),
+    /// A look-up of the program returned NULL.
+    NotFound(NotFound),
     /// A device lacks a feature that the last request for a device asked for.
     Lacks(Lacking),
     /// The library logged a message that is not about a decision.
@@ -104,6 +106,14 @@ pub(crate) struct Lacking {
     pub(crate) structure: i32,
     /// Place of the member in the structure.
     pub(crate) word: usize,
+}
+
+/// A function that the program looked up and did not get.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct NotFound {
+    /// Name of the function that returned NULL.
+    pub(crate) by: String,
+    pub(crate) name: String,
 }
 
 impl Step {

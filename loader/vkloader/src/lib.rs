@@ -21,6 +21,7 @@ mod features;
 mod files;
 mod installed;
 mod interrupt;
+mod introduced;
 mod itself;
 mod layers;
 mod library_folder;

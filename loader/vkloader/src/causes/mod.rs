@@ -14,6 +14,7 @@ mod loader;
 mod manifest;
 mod mesa;
 mod multiarch;
+mod null;
 mod origin;
 mod outside;
 mod overriding;
@@ -87,6 +88,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
         }
     }
     adapt(report, own);
+    null::explain(report, &records);
     report.forget_refusals();
     multiarch::forget(report);
     let is_replaced = variables(&records).any(|(name, _)| overriding::REPLACING.contains(&name));

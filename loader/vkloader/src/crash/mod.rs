@@ -9,6 +9,7 @@
 
 #[cfg(target_os = "linux")]
 mod background;
+pub(crate) mod callee;
 #[cfg(target_os = "linux")]
 mod capture;
 #[cfg(target_os = "linux")]

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 mod ended;
+mod null;
 mod running;
 
 /// Crashes of drivers and layers. Each row has the part that fails, the location and the kind of failure, and a variable that is set for

@@ -164,6 +164,17 @@ impl Crashed {
         self.culprit == Who::Driver && is_first && matches!(self.signal, libc::SIGSEGV | libc::SIGBUS)
     }
 
+    /// Returns the file and the address of the instruction of the program that called a NULL pointer. Returns `None` if the crash has another
+    /// cause.
+    pub(crate) fn call_of_null(&self) -> Option<(&str, u64)> {
+        let [null, caller, ..] = &self.frames[..] else {
+            return None;
+        };
+        let is_it = null.offset == "0x0" && !null.is_mapped && caller.of == Belongs::Program;
+        let offset = caller.offset.strip_prefix("0x").filter(|_| is_it)?;
+        Some((caller.file.as_deref()?, u64::from_str_radix(offset, 16).ok()?))
+    }
+
     /// Returns the name of the signal.
     pub(crate) fn signal_name(&self) -> String {
         names::signal(self.signal)
