@@ -330,13 +330,20 @@ pub(crate) fn of_other_size(program: &OsStr, records: &[Record]) -> Option<Dropp
         "it is for {its}, and vkloader for {}",
         Identity::of_this_process()
     ));
+    let drivers = drivers(records, its);
     let Some(loader) = locate(LOADER, its) else {
-        found.reason = format!("The program is for {its}, and no Vulkan loader for such programs is installed.");
-        found.advice = for_32_bits(its, LOADER_32);
+        let (what, packages) = match drivers.is_empty() {
+            true => (
+                "loader and no driver",
+                format!("{LOADER_32}; and a driver: {DRIVERS_32}"),
+            ),
+            false => ("loader", LOADER_32.into()),
+        };
+        found.reason = format!("The program is for {its}, and no Vulkan {what} for such programs is installed.");
+        found.advice = for_32_bits(its, &packages);
         return Some(found);
     };
     found.findings.push(format!("its loader: {}", loader.display()));
-    let drivers = drivers(records, its);
     if drivers.is_empty() {
         found.reason = format!("The program is for {its}, and no Vulkan driver for such programs is installed.");
         found.advice = for_32_bits(its, DRIVERS_32);

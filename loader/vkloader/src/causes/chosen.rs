@@ -68,7 +68,11 @@ const ROWS: [Row; 15] = [
 /// Adds a finding about a variable that leaves out each graphics card. If it is not known that the program reads the variable, only adds a fact to
 /// the finding about the program's failure.
 pub(super) fn find(report: &mut Report) {
-    if report.devices.is_empty() {
+    let has_no_instance = report
+        .dropped
+        .iter()
+        .any(|one| one.code == codes::PROGRAM_NO_INSTANCE.name);
+    if report.devices.is_empty() && !has_no_instance {
         return;
     }
     let program = report.loader.as_ref().and_then(|loader| loader.executable.clone());
@@ -76,7 +80,7 @@ pub(super) fn find(report: &mut Report) {
     let problems = ROWS.iter().filter_map(|row| {
         let value = report.variables.get(row.name)?;
         let (fact, right) = row.problem(&value, &report.devices)?;
-        Some((row, fact, right))
+        (!report.devices.is_empty() || row.uses_none()).then_some((row, fact, right))
     });
     let problems: Vec<(&Row, String, Option<String>)> = problems.collect();
     let rows: Vec<&Row> = problems.iter().map(|(row, ..)| *row).collect();
@@ -140,8 +144,7 @@ pub(crate) fn without_vulkan() -> Vec<(String, &'static str)> {
     let variables = Variables::default();
     let problems = ROWS.iter().filter_map(|row| {
         let value = variables.get(row.name)?;
-        let uses_none = matches!(row.kind, Kind::Loader | Kind::Api(_) | Kind::Off(_));
-        let (fact, _) = row.problem(&value, &[]).filter(|_| uses_none)?;
+        let (fact, _) = row.problem(&value, &[]).filter(|_| row.uses_none())?;
         Some((fact, row.name))
     });
     problems.collect()
@@ -170,6 +173,11 @@ pub(super) fn demote_end(report: &mut Report) {
 }
 
 impl Row {
+    /// Returns `true` for a variable with which programs use no Vulkan at all.
+    fn uses_none(&self) -> bool {
+        matches!(self.kind, Kind::Loader | Kind::Api(_) | Kind::Off(_))
+    }
+
     /// Returns a fact about a value that leaves out each graphics card, and a value with which the program has one. Returns `None` for other values.
     fn problem(&self, value: &str, devices: &[Device]) -> Option<(String, Option<String>)> {
         if self.suits(value, devices) {

@@ -41,11 +41,11 @@ const APART: [(&str, &str); 4] = [
 /// usable device, because the drivers then explain the failure.
 pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
     let has = |code: &codes::Row| report.dropped.iter().any(|dropped| dropped.code == code.name);
-    let asked_nothing = has(codes::PROGRAM_NO_INSTANCE) || has_not_listed(records);
-    if !has(codes::PROGRAM_FAILED) || !report.is_usable() && !asked_nothing {
-        return None;
-    }
-    if !wants_window(report, records) || surfaces::has_window(records) {
+    let is_of_wine = is_of_wine(report);
+    let asked_nothing = has(codes::PROGRAM_NO_INSTANCE) || has_not_listed(records) || is_of_wine;
+    let has_failed = has(codes::PROGRAM_FAILED) && (report.is_usable() || asked_nothing);
+    let wants_window = || wants_window(report, records) && !surfaces::has_window(records);
+    if !is_of_wine && !(has_failed && wants_window()) {
         return None;
     }
     let value = |name| report.variables.get(name).filter(|value| !value.is_empty());
@@ -72,16 +72,32 @@ pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
         .iter()
         .find_map(|problem| problem.advice.clone())
         .or_else(|| apart(&report.surroundings));
+    let of_wine = is_of_wine.then(|| format!("Wine asks for {WITHOUT_DISPLAY} if it has no display"));
     (!problems.is_empty()).then(|| Dropped {
         advice: advice.unwrap_or_else(|| row.remedy.into()),
-        findings: problems.into_iter().map(|problem| problem.finding).collect(),
-        rank: if asked_nothing {
-            rank::NOTHING - 1
-        } else {
-            rank::STATUS - 3
+        findings: problems
+            .into_iter()
+            .map(|problem| problem.finding)
+            .chain(of_wine)
+            .collect(),
+        rank: match (is_of_wine, asked_nothing) {
+            (true, _) => rank::REFUSED - 1,
+            (_, true) => rank::NOTHING - 1,
+            _ => rank::STATUS - 3,
         },
         ..row.about_any("the display")
     })
+}
+
+/// Extension that Wine asks for in place of one for X11 or Wayland if it cannot open a display. No driver has the extension.
+const WITHOUT_DISPLAY: &str = "VK_WINE_nulldrv_surface";
+
+/// Returns `true` if Wine got no instance because it has no display.
+fn is_of_wine(report: &Report) -> bool {
+    let is_it = |one: &Dropped| {
+        (one.code.as_str(), one.name.as_str()) == (codes::INSTANCE_EXTENSION_MISSING.name, WITHOUT_DISPLAY)
+    };
+    report.dropped.iter().any(is_it)
 }
 
 /// Returns `true` if a program uses a library for X11 and none for Wayland.
@@ -225,10 +241,13 @@ fn wants_window(report: &Report, records: &[&Record]) -> bool {
         _ => false,
     };
     let executable = || report.loader.as_ref()?.executable.as_deref();
-    records.iter().any(is_of_surface)
-        || executable()
-            .and_then(|program| elf::read(Path::new(program)))
-            .is_some_and(|needs| needs.names.iter().any(|name| is_for_windows(name)))
+    let needs_library = |program: &str| {
+        let needs = elf::read(Path::new(program));
+        needs.is_some_and(|needs| needs.names.iter().any(|name| is_for_windows(name)))
+            // Some programs open the library themselves, so that they start without it.
+            || !elf::contained(Path::new(program), &LIBRARIES).is_empty()
+    };
+    records.iter().any(is_of_surface) || executable().is_some_and(needs_library)
 }
 
 fn is_for_windows(library: &str) -> bool {

@@ -74,7 +74,12 @@ pub(super) fn explain(dropped: &mut Dropped, about: &About<'_>) {
         return loader_not_opened(dropped, &library, own, about);
     }
     let library = elsewhere::with_words_replaced(&library, about.loader).unwrap_or(library);
-    let Some(path) = locate(&library, own) else {
+    // The search passes over files that are not libraries, so the message of the dynamic linker may name one.
+    let rejected = || {
+        let path = refused::named_path(&words_of_the_linker(dropped)?)?;
+        (path.is_file() && path.file_name() == Path::new(&library).file_name()).then_some(path)
+    };
+    let Some(path) = locate(&library, own).or_else(rejected) else {
         return absent(dropped, &library, about.manifest, own);
     };
     of_file(dropped, &path, own, about);
@@ -134,11 +139,23 @@ fn for_processor(path: &Path, own: Identity) -> String {
     let name = package
         .as_deref()
         .and_then(|package| package.strip_prefix("package ")?.split_once(':'));
+    let is_of_mesa = file_name(&shown(path)).starts_with(OF_MESA);
     match (name, own.debian_architecture()) {
         (Some((name, _)), Some(architecture)) => format!("{usual}: apt-get install {name}:{architecture}"),
+        _ if is_of_mesa && own.is_x86_32() => {
+            format!(
+                "{usual}: mesa-vulkan-drivers:i386 (Debian, Ubuntu), mesa-vulkan-drivers.i686 (Fedora), or the package of Arch that begins with lib32-vulkan."
+            )
+        }
+        _ if is_of_mesa => format!(
+            "{usual}: mesa-vulkan-drivers (Debian, Ubuntu, Fedora); vulkan-radeon, vulkan-intel or vulkan-swrast (Arch)."
+        ),
         _ => format!("{usual}."),
     }
 }
+
+/// Beginning of the names of Mesa's drivers.
+const OF_MESA: &str = "libvulkan_";
 
 /// Part of the probe's message about a library without the function that each Vulkan loader exports.
 const NO_LOADER: &str = "exports no vkGetInstanceProcAddr";

@@ -2,21 +2,26 @@
 
 use super::elf::closed_folder;
 use crate::installed;
-use crate::report::{Dropped, rank};
+use crate::report::{Dropped, Fact, Kind, rank};
 use crate::shell::word;
 use rustix::io::Errno;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Folder of links that Debian's alternatives make.
 const ALTERNATIVES: &str = "/etc/alternatives/";
 /// Remedy for a link of Debian's alternatives that leads to no file.
 const OF_ALTERNATIVES: &str = "reinstall the package of the driver, which sets the alternatives of the system";
 
+/// Returns the path of the manifest that a finding is about.
+fn path_of(dropped: &Dropped) -> &str {
+    dropped.file.as_deref().unwrap_or(&dropped.name)
+}
+
 /// Adds the fault of the file to the finding about a manifest. `home` is the value of `HOME`.
 pub(super) fn explain(dropped: &mut Dropped, home: &str) {
-    let path = dropped.file.clone().unwrap_or_else(|| dropped.name.clone());
+    let path = path_of(dropped).to_owned();
     match dropped.code.as_str() {
         "file.invalid-json" => invalid_json(dropped, &path),
         "loader.refuses-manifest" => {
@@ -49,12 +54,18 @@ pub(super) fn explain(dropped: &mut Dropped, home: &str) {
         }
         "file.not-opened" => {
             let Err(error) = File::open(&path) else { return };
-            dropped.findings.insert(0, format!("{path}: {error}"));
-            if error.kind() == ErrorKind::PermissionDenied {
-                match closed_folder(Path::new(&path)) {
-                    Some(folder) => in_closed_folder(dropped, folder, home),
-                    None => dropped.advice = format!("Give the user read permission: chmod o+r {}", word(&path)),
-                }
+            let closed = closed_folder(Path::new(&path));
+            let is_denied = error.kind() == ErrorKind::PermissionDenied;
+            let kind = if is_denied && closed.is_none() {
+                Kind::Unreadable
+            } else {
+                Kind::Sentence
+            };
+            dropped.findings.insert(0, Fact::new(kind, format!("{path}: {error}")));
+            match closed.filter(|_| is_denied) {
+                Some(folder) => in_closed_folder(dropped, folder, home),
+                None if is_denied => dropped.advice = to_permit(&word(&path)),
+                None => {}
             }
             if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) {
                 dropped.advice =
@@ -62,6 +73,27 @@ pub(super) fn explain(dropped: &mut Dropped, home: &str) {
             }
         }
         _ => {}
+    }
+}
+
+/// Returns the remedy for manifests that the user may not read. `files` is the files as words of a command.
+fn to_permit(files: &str) -> String {
+    format!("Give the user read permission: chmod o+r {files}")
+}
+
+/// Lets the remedy for a manifest that the user may not read help all such manifests in its folder.
+pub(super) fn permit_all(dropped: &mut [Dropped]) {
+    let folder = |one: &Dropped| {
+        let is_it = one.findings.iter().any(|fact| *fact.kind() == Kind::Unreadable);
+        let path = Path::new(path_of(one)).parent().filter(|_| is_it);
+        path.map(Path::to_path_buf)
+    };
+    let folders: Vec<PathBuf> = dropped.iter().filter_map(folder).collect();
+    for one in dropped {
+        let Some(own) = folder(one) else { continue };
+        if folders.iter().filter(|other| **other == own).count() > 1 {
+            one.advice = to_permit(&format!("{}/*.json", word(&own.display().to_string())));
+        }
     }
 }
 

@@ -46,6 +46,7 @@ use crate::child::Finished;
 use crate::events::{Event, Record};
 use crate::report::{self, Absent, ActiveLayer, Crashed, Dropped, Kind, Report, Verdict, codes, rank};
 use crate::variables::Variables;
+use reasons::rank::OTHER;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -88,6 +89,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
         }
     }
     adapt(report, own);
+    manifest::permit_all(&mut report.dropped);
     null::explain(report, &records);
     report.forget_refusals();
     multiarch::forget(report);
@@ -105,6 +107,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     origin::name_application(report);
     outside::complete(report);
     follow_from_devices(report);
+    put_drivers_first(report);
     report.dropped.sort_by_key(|dropped| dropped.rank);
     advise_on_hardware(report);
 }
@@ -148,6 +151,17 @@ fn follow_from_devices(report: &mut Report) {
     found.for_each(|one| one.rank = rank::CONSEQUENCE + 1);
 }
 
+/// Ranks layers whose libraries or manifests are broken after drivers if no device can be used, because only the drivers explain that.
+fn put_drivers_first(report: &mut Report) {
+    let is_broken = |one: &Dropped, subject| one.subject.starts_with(subject) && one.rank < OTHER;
+    if report.is_usable() || !report.dropped.iter().any(|one| is_broken(one, "driver")) {
+        return;
+    }
+    let layers = report.dropped.iter_mut().filter(|one| is_broken(one, "layer"));
+    let broken = layers.filter(|one| one.rank >= rank::BROKEN);
+    broken.for_each(|one| one.rank = OTHER);
+}
+
 /// Copies the remedy of a finding about hardware to the first finding, because users follow the first remedy. Does so if only software
 /// drivers can use each of the cards, and the first finding is that no driver has a device.
 fn advise_on_hardware(report: &mut Report) {
@@ -156,9 +170,12 @@ fn advise_on_hardware(report: &mut Report) {
         codes::HARDWARE_DISPLAY_ONLY,
         codes::HARDWARE_NONE,
     ];
-    // A driver that is not known here may be for hardware that the system's lists do not show.
+    // A driver that is not known here may be for hardware that the system's lists do not show. Mesa's gfxstream is only for guests of the
+    // Android emulator, and belongs to the same package as Mesa's other drivers.
     let is_unknown = |dropped: &Dropped| {
-        dropped.code == "driver.no-devices" && catalogue::hardware::of(dropped.name.as_bytes()).is_none()
+        dropped.code == "driver.no-devices"
+            && catalogue::hardware::of(dropped.name.as_bytes()).is_none()
+            && !dropped.name.ends_with("/libvulkan_gfxstream.so")
     };
     if report.hardware.is_empty() && report.dropped.iter().any(is_unknown) {
         return;
@@ -175,7 +192,7 @@ fn advise_on_hardware(report: &mut Report) {
     if let Some(first) = report.dropped.first_mut()
         && first.code == codes::DRIVER_NONE_HAS_DEVICE.name
     {
-        first.findings.push(finding);
+        first.findings.insert(0, finding);
         first.advice = advice;
     }
 }

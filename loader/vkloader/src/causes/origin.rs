@@ -144,12 +144,30 @@ pub(super) fn flatpak_application() -> String {
     name.unwrap_or("APPLICATION").into()
 }
 
-/// Names the Flatpak application in remedies for a sandbox of Flatpak.
+/// Extension of Flatpak's runtime with Mesa's drivers.
+pub(super) const GL: &str = "org.freedesktop.Platform.GL.default";
+
+/// Returns the version of Flatpak's runtime `org.freedesktop.Platform` in the description of a sandbox. The extensions for this runtime have
+/// the same versions.
+fn runtime_version(description: &str) -> Option<&str> {
+    let runtime = description.lines().find_map(|line| line.strip_prefix("runtime="))?;
+    let (_, version) = runtime
+        .strip_prefix("runtime/org.freedesktop.Platform/")?
+        .split_once('/')?;
+    Some(version.trim())
+}
+
+/// Names the Flatpak application and the version of its runtime in remedies for a sandbox of Flatpak.
 pub(super) fn name_application(report: &mut Report) {
     if report.surroundings.iter().any(|word| word == "flatpak") {
         let name = flatpak_application();
+        let text = fs::read_to_string(Path::new("/").join(FLATPAK)).unwrap_or_default();
+        let extension = runtime_version(&text).map_or(GL.into(), |version| format!("{GL}//{version}"));
         for one in &mut report.dropped {
-            one.advice = one.advice.replace(" APPLICATION", &format!(" {name}"));
+            one.advice = one
+                .advice
+                .replace(" APPLICATION", &format!(" {name}"))
+                .replace(GL, &extension);
         }
     }
 }
@@ -262,6 +280,13 @@ fn in_files(mut files: impl Iterator<Item = PathBuf>, name: &str, value: Option<
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_version_of_flatpaks_runtime_is_read() {
+        let text = "[Application]\nname=org.example.Game\nruntime=runtime/org.freedesktop.Platform/x86_64/24.08\n";
+        assert_eq!(runtime_version(text), Some("24.08"));
+        assert_eq!(runtime_version("runtime=runtime/org.kde.Platform/x86_64/6.8\n"), None);
+    }
 
     #[test]
     fn the_nearest_process_that_was_started_without_the_variable_set_it() {

@@ -4,6 +4,7 @@
 use super::{elf, multiarch, spelling, unsearched, variables};
 use crate::events::{Event, Record, Searched, TracedDecision};
 use crate::installed;
+use crate::manifests;
 use crate::report::{Device, Dropped, Fact, Facts, Kind, MESAS_LAYER, Report, Verdict, codes, rank};
 use crate::shell::word;
 use reasons::Code;
@@ -50,6 +51,9 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
             ..codes::SETTINGS_ACTIVE.about(&decision.name)
         });
     }
+    if let Some(settings) = kept(records, "settings").last() {
+        listed_in_settings(report, &settings.name);
+    }
     for decision in kept(records, "layer").filter(|decision| decision.name == OVERRIDE) {
         found.push(Dropped {
             // This layer only selects layers, so it does not explain a missing device.
@@ -76,6 +80,38 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
         is_new
     });
     report.dropped.append(&mut found);
+}
+
+/// Completes the findings about layers that the settings file `settings` lists and leaves out. Only a side note if no variable asks for the
+/// layer.
+fn listed_in_settings(report: &mut Report, settings: &str) {
+    let Report {
+        dropped,
+        layers,
+        variables,
+        ..
+    } = report;
+    let is_it = |one: &&mut Dropped| {
+        one.code == "layer.listed-in-settings" && layers.iter().all(|layer| layer.name != one.name)
+    };
+    for one in dropped.iter_mut().filter(is_it) {
+        let manifest = one.file.clone().unwrap_or_default();
+        let switch = manifests::enabling_switch(Path::new(&manifest), &one.name);
+        let set = switch.filter(|(name, _)| variables.get(name).is_some_and(|value| !value.is_empty()));
+        one.reason = format!("The settings file leaves the layer {} out.", one.name);
+        one.findings.insert(0, format!("the settings file: {settings}"));
+        one.advice = format!(
+            "If this is unintended, switch the layer on in the program that wrote the settings file, such as Vulkan Configurator, or delete the \
+             file: rm {}",
+            word(settings)
+        );
+        match set {
+            Some((name, _)) => one
+                .findings
+                .insert(1, format!("{name} is set, which asks for the layer")),
+            None => one.rank = rank::ASIDE,
+        }
+    }
 }
 
 /// Returns `true` if another finding says that the loader of programs does not know the variable `name`.

@@ -7,11 +7,17 @@ use std::path::{Path, PathBuf};
 /// Variables that list folders or libraries, with the characters that separate the items.
 const LISTS: [(&str, &[char]); 2] = [("LD_LIBRARY_PATH", &[':', ';']), ("LD_PRELOAD", &[':', ' '])];
 
-/// Adds the command that starts a program without the folder or library to each remedy that takes it out of a variable.
+/// Adds the command that starts a program without the folder or library to each remedy that takes it out of a variable. Such a command has no
+/// effect on a variable that a script sets for the program.
 pub(super) fn complete(report: &mut Report) {
     let library = report.loader.as_ref().and_then(|loader| loader.path.clone());
     for (name, separators) in LISTS {
-        let Some(value) = report.variables.get(name).filter(|value| !value.is_empty()) else {
+        let is_of_script = report.variables.has(name);
+        let value = report
+            .variables
+            .get(name)
+            .filter(|value| !value.is_empty() && !is_of_script);
+        let Some(value) = value else {
             continue;
         };
         let items = value.split(separators).filter(|item| !is_own(item, library.as_deref()));

@@ -32,6 +32,8 @@ pub(crate) enum Kind {
     },
     /// The value that a limit of the process has.
     Limit,
+    /// A manifest that this user may not read.
+    Unreadable,
     /// A file that a driver could not open.
     NotOpened,
     /// A library of a driver without functions of Vulkan.

@@ -20,6 +20,7 @@ mod reported;
 mod requested;
 mod surroundings;
 mod tried;
+mod upgraded;
 mod users;
 mod variables;
 
@@ -281,6 +282,7 @@ fn there_are_at_least_sixty_set_ups() {
         releases::ROWS.len(),
         reported::ROWS.len(),
         tried::ROWS.len(),
+        upgraded::ROWS.len(),
         hardware::COUNT,
     ];
     let rows: usize = tables.iter().sum();

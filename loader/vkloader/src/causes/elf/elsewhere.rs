@@ -232,8 +232,8 @@ pub(super) fn before_usual(library: &str, symbol: &str, other: &Path, usual: &Pa
 fn configured(texts: &[String], name: &str, own: Identity) -> Option<PathBuf> {
     let lines = texts.iter().flat_map(|text| text.lines()).map(str::trim);
     let mut folders = lines.filter(|line| line.starts_with('/'));
-    let path = folders
-        .find_map(|folder| Some(Path::new(folder).join(name)).filter(|path| path.is_file() && may_be_of(path, own)))?;
+    let path =
+        folders.find_map(|folder| Some(Path::new(folder).join(name)).filter(|path| Identity::of(path) == Some(own)))?;
     (!name.contains('/')).then_some(path)
 }
 
@@ -402,7 +402,8 @@ mod tests {
     fn a_library_that_the_cache_lacks_is_found_in_the_folders_of_the_configuration() {
         let own = Identity::of_this_process();
         let folder = tempfile::tempdir().expect("a folder");
-        fs::write(folder.path().join("libvkltown.so"), "").expect("a file");
+        let program = std::env::current_exe().expect("a program");
+        std::os::unix::fs::symlink(program, folder.path().join("libvkltown.so")).expect("a link");
         let texts = [
             "# folders\n/nowhere\n".into(),
             format!("include x\n {} \n", shown(folder.path())),
@@ -421,6 +422,7 @@ mod tests {
         let mut foreign = [0; 64];
         foreign[..7].copy_from_slice(b"\x7fELF\x02\x02\x01");
         foreign[16..20].copy_from_slice(&[0, 3, 0, 22]);
+        fs::remove_file(folder.path().join("libvkltown.so")).expect("a link");
         fs::write(folder.path().join("libvkltown.so"), foreign).expect("a file");
         assert_eq!(configured(&texts, "libvkltown.so", own), None);
     }

@@ -17,6 +17,7 @@ mod removed;
 mod rules;
 mod service;
 mod several;
+mod software;
 
 pub(super) use failing::is_for_no_card;
 
@@ -370,13 +371,12 @@ fn no_card(report: &Report, machine: &Machine) -> Option<Dropped> {
         (None, None) if machine.text(MODEL).starts_with("Raspberry Pi") => RASPBERRY,
         (None, None) => codes::HARDWARE_NONE.remedy,
     };
+    let unnamed = || software::without_manifest(report);
+    let (finding, first) = is_bare.then(unnamed).flatten().unzip();
+    let surroundings = report.surroundings.iter().map(|word| format!("this is: {word}"));
     is_bare.then(|| Dropped {
-        findings: report
-            .surroundings
-            .iter()
-            .map(|word| format!("this is: {word}"))
-            .collect(),
-        advice: advice.into(),
+        findings: finding.into_iter().chain(surroundings).collect(),
+        advice: format!("{}{advice}", first.unwrap_or_default()),
         ..codes::HARDWARE_NONE.about_any("this machine")
     })
 }

@@ -1,0 +1,160 @@
+//! Set-ups after interrupted upgrades, with settings that other programs left, and in sessions without a display.
+
+use super::{Machine, Row, good, try_all};
+use crate::machine::Explained;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+const MANIFEST: &str = "data/vulkan/icd.d/good.json";
+const LIBRARY: &str = "libraries/libmock_good.so";
+const SETTINGS: &str = "data/vulkan/loader_settings.d/vk_loader_settings.json";
+
+/// Installs a driver whose manifest names the library without a folder.
+fn by_name(machine: &mut Machine) {
+    good(machine);
+    machine.manifest("good", "libmock_good.so".as_ref(), "");
+    let folder = machine.path("libraries").display().to_string();
+    machine.variable("LD_LIBRARY_PATH", folder);
+}
+
+pub(super) const ROWS: &[Row] = &[
+    Row::new(
+        "the disk was full when the library was written",
+        |machine| {
+            by_name(machine);
+            fs::write(machine.path(LIBRARY), "").expect("written");
+        },
+        "driver.not-opened",
+    )
+    .about("libmock_good.so is not a library: 0 bytes")
+    .remedy("einstall", |machine| {
+        fs::remove_file(machine.path(LIBRARY)).expect("a file");
+        machine.driver("good", "device one");
+    }),
+    Row::new(
+        "a layer's library is missing, and the manifest of the driver is broken",
+        |machine| {
+            good(machine);
+            machine.file(MANIFEST, "{");
+            machine.layer("gone");
+        },
+        "file.invalid-json",
+    )
+    .about("good.json")
+    .remedy("einstall", good),
+    Row::new(
+        "a settings file leaves out a layer that a variable asks for",
+        |machine| {
+            good(machine);
+            let more = r#", "enable_environment": {"SHOW_HUD": "1"}"#;
+            machine.working_layer("implicit", "hud", "", more);
+            machine.variable("SHOW_HUD", "1");
+            fs::create_dir_all(machine.path("data/vulkan/loader_settings.d")).expect("folders");
+            let manifest = machine.path("data/vulkan/implicit_layer.d/hud.json");
+            machine.file(
+                SETTINGS,
+                format!(
+                    r#"{{"file_format_version": "1.0.0", "settings": {{"layers": [
+                    {{"name": "VK_LAYER_hud", "path": "{}", "control": "off", "treat_as_implicit_manifest": true}},
+                    {{"control": "unordered_layer_location"}}]}}}}"#,
+                    manifest.display()
+                ),
+            );
+        },
+        "layer.listed-in-settings",
+    )
+    .about("SHOW_HUD is set")
+    .remedy("delete the file: rm ", |machine| {
+        fs::remove_file(machine.path(SETTINGS)).expect("a file")
+    })
+    .gone(),
+];
+
+#[test]
+fn each_cause_after_an_upgrade_is_named_and_its_remedy_helps() {
+    try_all(ROWS);
+}
+
+/// An installation with a strict mask makes manifests that only root may read. One command permits all of them.
+#[test]
+fn one_remedy_permits_all_manifests_of_a_folder() {
+    let mut machine = Machine::new();
+    good(&mut machine);
+    machine.driver("other", "device two");
+    if !machine.unprivileged() {
+        return;
+    }
+    for name in ["good", "other"] {
+        let path = machine.path(&format!("data/vulkan/icd.d/{name}.json"));
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).expect("the owner may");
+    }
+    let explained = machine.explain();
+    let folder = machine.path("data/vulkan/icd.d");
+    let command = format!("chmod o+r {}/*.json", folder.display());
+    assert_eq!(explained.first(), "file.not-opened");
+    assert!(explained.advice().ends_with(&command), "{}", explained.advice());
+}
+
+/// Compiles a program that opens the library, calls `lines` and ends with the status 1, and explains it.
+fn of_program(machine: &Machine, lines: &str) -> Explained {
+    let program = machine.c_program(&format!(
+        "#include <dlfcn.h>\n#include <stddef.h>\n#include <stdio.h>\n#include <stdlib.h>\n\
+         struct {{ int type; const void *next; int flags; const void *app; int layers; const void *names; int count; const char **list; }} info = {{1}};\n\
+         int main(void) {{ void *library = dlopen(\"libvulkan.so.1\", RTLD_NOW), *instance;\n\
+         int (*list)(const char *, unsigned *, void *) = dlsym(library, \"vkEnumerateInstanceExtensionProperties\");\n\
+         int (*create)(void *, void *, void **) = dlsym(library, \"vkCreateInstance\");\n\
+         unsigned count; list(NULL, &count, NULL);\n{lines} return 1; }}\n"
+    ));
+    let library = crate::machine::library();
+    machine.explain_with(&["--library", library.to_str().expect("plain"), "--", &program])
+}
+
+/// vkcube opens the library of its display only when it needs it.
+#[test]
+fn a_program_that_opens_the_library_of_its_display_itself_lacks_the_display() {
+    let mut machine = Machine::new();
+    good(&mut machine);
+    machine.variable("DISPLAY", ":4712");
+    let explained = of_program(&machine, "dlopen(\"libxcb.so.1\", RTLD_NOW);");
+    assert_eq!(explained.first(), "display.missing");
+    assert!(
+        explained.findings().contains("DISPLAY is :4712"),
+        "{}",
+        explained.findings()
+    );
+    assert_eq!(of_program(&machine, "").first(), "program.no-instance");
+}
+
+/// Without a display, Wine asks for an extension that exists nowhere.
+#[test]
+fn wine_without_a_display_is_told_as_that() {
+    let machine = Machine::new();
+    machine.driver("good", "device one");
+    let explained = of_program(
+        &machine,
+        "const char *name = \"VK_WINE_nulldrv_surface\"; info.count = 1; info.list = &name; create(&info, NULL, &instance);",
+    );
+    assert_eq!(explained.first(), "display.missing");
+    assert!(
+        explained.findings().contains("neither DISPLAY"),
+        "{}",
+        explained.findings()
+    );
+}
+
+#[test]
+fn a_variable_with_the_library_of_a_removed_game_is_named() {
+    let mut machine = Machine::new();
+    good(&mut machine);
+    let lines = "if (getenv(\"SDL_VULKAN_LIBRARY\")) puts(\"no\");";
+    machine.variable("SDL_VULKAN_LIBRARY", "/nowhere/libvulkan.so.1");
+    let explained = of_program(&machine, lines);
+    assert_eq!(explained.first(), "variable.of-program");
+    assert!(
+        explained.advice().contains("unset SDL_VULKAN_LIBRARY"),
+        "{}",
+        explained.advice()
+    );
+    machine.unset("SDL_VULKAN_LIBRARY");
+    assert_eq!(of_program(&machine, lines).first(), "program.no-instance");
+}
