@@ -2,7 +2,7 @@
 
 #[cfg(target_os = "linux")]
 use crate::crash::Supervisor;
-use crate::crash::{Crash, Environment, Outcome, Unsupervised};
+use crate::crash::{Crash, Environment, Outcome, Stand, Unsupervised};
 use crate::events::{self, Record};
 use crate::interrupt::Interrupt;
 use crate::scratch::{self, Files};
@@ -62,6 +62,8 @@ pub(crate) struct Finished {
     pub(crate) linker: Vec<String>,
     /// Crashes of processes that a signal ended.
     pub(crate) crashes: Vec<Crash>,
+    /// Places of processes that signals asked to end.
+    pub(crate) stands: Vec<Stand>,
     /// Reason why the locations of crashes are unknown; `None` if they are known.
     pub(crate) unsupervised: Option<Unsupervised>,
     /// Graphics libraries that processes had open when they ended; `None` if not all processes were supervised.
@@ -162,6 +164,7 @@ pub(crate) fn run(mut command: Command, limit: impl Into<Option<Duration>>, watc
         output: files.read(OUTPUT, MOST),
         linker,
         crashes: ended.crashes,
+        stands: ended.stands,
         unsupervised: ended.unsupervised,
         graphics: ended.graphics,
         environments: ended.environments,
@@ -200,6 +203,7 @@ impl Running {
             Self::Alone(child) => Ok(child.try_wait()?.map(|status| Outcome {
                 ending: status.into(),
                 crashes: Vec::new(),
+                stands: Vec::new(),
                 unsupervised: None,
                 graphics: None,
                 environments: Vec::new(),
@@ -241,18 +245,19 @@ fn wait(child: &mut Running, limit: Option<Duration>, watched: Watched) -> io::R
         }
         let unwanted = interrupt.is_final(watched.is_program) || signals::is_unwanted();
         let over = limit.filter(|limit| since.elapsed() >= *limit);
+        let mut killed = None;
         if unwanted || over.is_some() {
             end_group(child.id());
             // The process may have left its original process group, so it is also killed separately.
             child.kill()?;
-            reap(child)?;
+            killed = reap(child)?;
             if watched.is_program {
                 end_adopted();
             }
         }
         match (unwanted, over) {
             (true, _) => return Err(io::Error::new(io::ErrorKind::Interrupted, "ended by a signal")),
-            (_, Some(limit)) => return Ok(Outcome::too_long(limit)),
+            (_, Some(limit)) => return Ok(Outcome::too_long(limit, killed)),
             _ => std::thread::sleep(STEP),
         }
     }
@@ -298,13 +303,17 @@ fn children() -> Vec<rustix::process::Pid> {
         .collect()
 }
 
-/// Waits for a killed process to end, for at most [`MOST_OF_AN_END`]. A system call may delay the end.
-fn reap(child: &mut Running) -> io::Result<()> {
+/// Waits for a killed process to end, for at most [`MOST_OF_AN_END`]. A system call may delay the end. Returns the outcome of the process if
+/// it has ended.
+fn reap(child: &mut Running) -> io::Result<Option<Outcome>> {
     let since = Instant::now();
-    while child.try_wait()?.is_none() && since.elapsed() < MOST_OF_AN_END {
+    while since.elapsed() < MOST_OF_AN_END {
+        if let Some(outcome) = child.try_wait()? {
+            return Ok(Some(outcome));
+        }
         std::thread::sleep(STEP);
     }
-    Ok(())
+    Ok(None)
 }
 
 /// Adds the path of a file to an error.

@@ -46,10 +46,8 @@ mod tests {
         let registry = std::fs::read_to_string(path).expect("the snapshot");
         for line in NAMES.lines().filter(|line| !line.starts_with('#')) {
             let (source, names) = line.split_once(' ').expect("a name and commands");
-            let wanted = match source.starts_with("VK_") {
-                true => format!("  extension {source}"),
-                false => format!("  core {source}"),
-            };
+            let kind = if source.starts_with("VK_") { "extension" } else { "core" };
+            let wanted = format!("  {kind} {source}");
             for name in names.split(' ') {
                 let head = format!("command vk{name}\n");
                 let (_, rest) = registry.split_once(&head).expect("a command of the registry");

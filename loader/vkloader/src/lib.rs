@@ -87,7 +87,7 @@ pub fn run() -> ExitCode {
         }
     };
     arguments.command.run().unwrap_or_else(|error| {
-        anstream::eprintln!("vkloader: {error}");
+        anstream::eprintln!("vkloader: {error}{}", causes::Limits::end_of_message());
         ExitCode::from(commands::WRONG_USE)
     })
 }

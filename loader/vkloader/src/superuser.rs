@@ -1,4 +1,4 @@
-//! Adds `sudo` to the commands of remedies that a user without privileges cannot run.
+//! Adds `sudo`, `doas` or a note to the commands of remedies that a user without privileges cannot run.
 
 use crate::report::Report;
 use crate::shell;
@@ -60,16 +60,24 @@ const PROGRAMS: [(&str, &str); 3] = [
     ("run/wrappers/bin/sudo", "sudo"),
 ];
 
-/// Adds `sudo` to the remedies of a report, if this user is not the superuser.
+/// Words before a command on a system without a program that runs commands as the superuser.
+const NOTE: &str = "as root:";
+
+/// Adds `sudo`, or what the system has in its place, to the remedies of a report, if this user is not the superuser.
 pub(crate) fn complete(report: &mut Report) {
     if rustix::process::geteuid().is_root() {
         return;
     }
-    let mut found = PROGRAMS.iter().filter(|(file, _)| Path::new("/").join(file).exists());
-    let program = found.next().map_or("sudo", |(_, program)| program);
+    let program = before(Path::new("/"));
     for dropped in &mut report.dropped {
         dropped.advice = with(program, &dropped.advice, &is_ours);
     }
+}
+
+/// Returns the words before a command for the superuser, on the system whose root folder is `root`.
+fn before(root: &Path) -> &'static str {
+    let mut found = PROGRAMS.iter().filter(|(file, _)| root.join(file).exists());
+    found.next().map_or(NOTE, |(_, program)| program)
 }
 
 /// Use of a path in a command.
@@ -104,13 +112,15 @@ fn with(program: &str, advice: &str, is_ours: &dyn Fn(&Path, Use) -> bool) -> St
         let is_start = text.is_empty() || text.ends_with(' ') || text.ends_with('(');
         if let Some(words) = redirected(rest).filter(|_| is_start && is_command(&text)) {
             let (command, path) = words;
-            if !is_ours(Path::new(path), Use::Write) {
+            if !is_ours(Path::new(path), Use::Write) && program != NOTE {
                 text.push_str(&format!("{command}| {program} tee {path}"));
                 rest = &rest[command.len() + 1 + path.len()..];
                 continue;
             }
         }
-        if is_start && is_command(&text) && needs(rest, is_ours) {
+        // The note stands before the first command of several that belong together.
+        let is_noted = program == NOTE && text.trim_end().ends_with("&&");
+        if is_start && is_command(&text) && needs(rest, is_ours) && !is_noted {
             text.push_str(program);
             text.push(' ');
         }
@@ -192,6 +202,22 @@ fn paths(mut text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_system_without_sudo_gets_a_note() {
+        let root = tempfile::tempdir().expect("a folder");
+        assert_eq!(before(root.path()), NOTE);
+        std::fs::create_dir_all(root.path().join("usr/bin")).expect("folders");
+        std::fs::write(root.path().join("usr/bin/doas"), "").expect("a file");
+        assert_eq!(before(root.path()), "doas");
+        let advice = with(NOTE, "Search it: ldconfig && modprobe i915; or: rm /etc/x", &|_, _| {
+            false
+        });
+        assert_eq!(
+            advice,
+            "Search it: as root: ldconfig && modprobe i915; or: as root: rm /etc/x"
+        );
+    }
 
     #[test]
     fn commands_of_the_superuser_get_sudo() {

@@ -250,7 +250,7 @@ fn privileges(program: &Path) -> Option<String> {
     let set = |name: &&&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let ignored = OF_DRIVERS.iter().find(set).map(|variable| {
         let without = match mode & (SET_USER | SET_GROUP) {
-            0 => format!("sudo setcap -r {own}, or "),
+            0 => format!("setcap -r {own}, or "),
             _ => String::new(),
         };
         format!("; it also ignores {variable}, which names drivers: {without}copy their manifests to /etc/vulkan/icd.d")
@@ -332,12 +332,11 @@ pub(crate) fn of_other_size(program: &OsStr, records: &[Record]) -> Option<Dropp
     ));
     let drivers = drivers(records, its);
     let Some(loader) = locate(LOADER, its) else {
-        let (what, packages) = match drivers.is_empty() {
-            true => (
-                "loader and no driver",
-                format!("{LOADER_32}; and a driver: {DRIVERS_32}"),
-            ),
-            false => ("loader", LOADER_32.into()),
+        let (what, packages) = if drivers.is_empty() {
+            let packages = format!("{LOADER_32}; and a driver: {DRIVERS_32}");
+            ("loader and no driver", packages)
+        } else {
+            ("loader", LOADER_32.into())
         };
         found.reason = format!("The program is for {its}, and no Vulkan {what} for such programs is installed.");
         found.advice = for_32_bits(its, &packages);

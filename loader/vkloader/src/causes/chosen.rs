@@ -38,6 +38,7 @@ const fn row(name: &'static str, programs: &'static str, kind: Kind) -> Row {
 
 const OF_GGML: &str = "llama.cpp, whisper.cpp and other programs with ggml";
 const OF_WGPU: &str = "programs with wgpu";
+const OF_SDL: &str = "programs with SDL";
 
 const ROWS: [Row; 15] = [
     row("GGML_VK_VISIBLE_DEVICES", OF_GGML, Kind::Numbers),
@@ -60,8 +61,8 @@ const ROWS: [Row; 15] = [
     row("GDK_DISABLE", "programs with GTK", Kind::Off("vulkan")),
     row("QT_VK_PHYSICAL_DEVICE_INDEX", "programs with Qt", Kind::Numbers),
     row("QT_VULKAN_LIB", "programs with Qt", Kind::Loader),
-    row("SDL_VULKAN_LIBRARY", "programs with SDL", Kind::Loader),
-    row("SDL_GPU_DRIVER", "programs with SDL", Kind::Api(&["vulkan"])),
+    row("SDL_VULKAN_LIBRARY", OF_SDL, Kind::Loader),
+    row("SDL_GPU_DRIVER", OF_SDL, Kind::Api(&["vulkan"])),
     row("TI_VISIBLE_DEVICE", "programs with Taichi", Kind::Numbers),
 ];
 
@@ -105,7 +106,23 @@ fn read_by(program: &Path, rows: &[&Row]) -> Vec<&'static str> {
         rows.retain(|row| row.programs.contains("Windows"));
         return names(&rows);
     }
-    texts_of(program, &names(rows))
+    let mut found = texts_of(program, &names(rows));
+    // The library of SDL 2 may be a small one that opens SDL 3 itself, which has the names of the variables.
+    if needs_sdl(program) {
+        let of_sdl = rows.iter().filter(|row| row.programs == OF_SDL).map(|row| row.name);
+        found.extend(of_sdl);
+    }
+    found
+}
+
+/// Returns `true` if a program needs a library of SDL.
+fn needs_sdl(program: &Path) -> bool {
+    let own = elf::Identity::of(program).unwrap_or_else(elf::Identity::of_this_process);
+    let is_sdl = |path: &PathBuf| {
+        let name = path.file_name().map(|name| name.to_string_lossy());
+        name.is_some_and(|name| name.starts_with("libSDL"))
+    };
+    Closure::of(program, own).found.iter().any(is_sdl)
 }
 
 /// Returns `true` if a program contains a text, as for [`texts_of`].
@@ -155,10 +172,11 @@ fn is_card(device: &Device) -> bool {
     device.is_usable && !device.is_software()
 }
 
-/// Returns the finding that the program ended with a failure.
+/// Returns the finding that the program created no instance, or that it ended with a failure.
 fn failed(report: &mut Report) -> Option<&mut Dropped> {
-    let is_it = |one: &&mut Dropped| one.code == codes::PROGRAM_FAILED.name;
-    report.dropped.iter_mut().find(is_it)
+    let is_it =
+        |one: &&mut Dropped| [codes::PROGRAM_NO_INSTANCE.name, codes::PROGRAM_FAILED.name].contains(&one.code.as_str());
+    report.dropped.iter_mut().filter(is_it).min_by_key(|one| one.rank)
 }
 
 /// Lowers the rank of the finding about the end of the program, if the program ended itself. Most programs without a device end in this way.

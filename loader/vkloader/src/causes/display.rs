@@ -45,7 +45,7 @@ pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
     let asked_nothing = has(codes::PROGRAM_NO_INSTANCE) || has_not_listed(records) || is_of_wine;
     let has_failed = has(codes::PROGRAM_FAILED) && (report.is_usable() || asked_nothing);
     let wants_window = || wants_window(report, records) && !surfaces::has_window(records);
-    if !is_of_wine && !(has_failed && wants_window()) {
+    if !(is_of_wine || has_failed && wants_window()) {
         return None;
     }
     let value = |name| report.variables.get(name).filter(|value| !value.is_empty());

@@ -4,7 +4,9 @@ mod extensions;
 mod link;
 mod missing;
 
-use super::{chosen, display, surfaces, unfound, words};
+pub(super) use missing::update;
+
+use super::{chosen, display, late, surfaces, unfound, words};
 use crate::events::{Event, Record};
 use crate::installed;
 use crate::names;
@@ -60,6 +62,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record], of_program: bool) {
         report.dropped.extend(link::missing(report, records));
         let without_dri3 = display::without_dri3(report, records);
         report.dropped.extend(without_dri3);
+        late::chose_none(report, records);
     }
 }
 

@@ -1,7 +1,8 @@
 //! Explains programs that fail where the loader sees no calls: after they created a device, or before they use one.
 
+use super::instance::update;
 use crate::events::{Event, Record};
-use crate::report::{Dropped, Report, codes};
+use crate::report::{Device, Dropped, Report, codes};
 
 /// Remedy for a program that created a device and then failed.
 const AFTER_DEVICE: &str = "Read the last lines that the program printed: Vulkan worked up to the creation of a device, so the reason may be \
@@ -24,6 +25,57 @@ pub(super) fn after_device(report: &mut Report, records: &[&Record]) {
         );
         failed.advice = AFTER_DEVICE.into();
     }
+}
+
+/// Replaces the finding about the failure of a program by one with the devices that the program listed, if it did not try to create one of them.
+pub(super) fn chose_none(report: &mut Report, records: &[&Record]) {
+    const EXPLAINING: [&codes::Row; 5] = [
+        codes::PROGRAM_CALL_FAILED,
+        codes::DISPLAY_MISSING,
+        codes::DISPLAY_WITHOUT_DRI3,
+        codes::DEVICE_CANNOT_PRESENT,
+        codes::VARIABLE_WINDOW_SYSTEM,
+    ];
+    let calls = |wanted: &str| {
+        let mut names = records.iter().filter_map(|record| match &record.event {
+            Event::Begin(step) if step.step == "call" => Some(step.name.as_str()),
+            _ => None,
+        });
+        names.any(|name| name.starts_with(wanted))
+    };
+    let is_explained = |one: &Dropped| EXPLAINING.iter().any(|row| row.name == one.code);
+    if calls("vkCreateDevice") || !calls("vkEnumeratePhysicalDevice") || report.dropped.iter().any(is_explained) {
+        return;
+    }
+    let drivers: Vec<String> = report.devices.iter().map(|device| device.driver.clone()).collect();
+    let drivers: Vec<&str> = drivers.iter().map(String::as_str).collect();
+    let facts: Vec<String> = report
+        .devices
+        .iter()
+        .map(|device| {
+            format!(
+                "it saw {} ({}, Vulkan {})",
+                device.name, device.kind, device.api_version
+            )
+        })
+        .collect();
+    let is_software = report.devices.iter().all(Device::is_software);
+    let Some(failed) = failure(report) else { return };
+    let mut found = codes::PROGRAM_CHOSE_NONE.about_any("the program");
+    let ended = failed.reason.trim_end_matches('.');
+    found.reason = format!("{ended}: it listed the devices, and did not try to create one of them.");
+    found.findings = facts.into();
+    let rest = if is_software {
+        "There are only software devices: a program that needs a graphics card cannot run here.".into()
+    } else {
+        format!(
+            "{}, or use another version or other settings of the program.",
+            update(&drivers)
+        )
+    };
+    found.advice = format!("{} vulkaninfo lists what each device has. {rest}", found.advice);
+    found.findings.splice(0..0, std::mem::take(&mut failed.findings));
+    *failed = found;
 }
 
 /// Adds to the finding about the failure of a program the message of drivers about DRI3, if the program created no device.

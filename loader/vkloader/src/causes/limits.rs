@@ -142,6 +142,23 @@ impl Limits {
         ))
     }
 
+    /// Returns the end of the message about an error of this program: the remedy if this program may open too few files, else an empty text.
+    pub(crate) fn end_of_message() -> String {
+        let own = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+        let limits = Self {
+            open_files: own.current,
+            hard_open_files: own.maximum,
+            ..Self::default()
+        };
+        match own.current.filter(|most| *most < TOO_FEW_FILES) {
+            Some(most) => format!(
+                "\nvkloader: a process may open only {most} files here ({OPEN_FILES}), which is too few for vkloader itself. {}",
+                limits.remedy_for_files()
+            ),
+            None => String::new(),
+        }
+    }
+
     /// Returns the finding and the remedy for a process that may not open more files.
     pub(super) fn of_open_files(&self) -> (String, String) {
         let most = self.open_files;
@@ -170,6 +187,9 @@ impl Limits {
         }
     }
 }
+
+/// Number of open files below which this program itself may fail.
+const TOO_FEW_FILES: u64 = 32;
 
 /// Adds the limit on open files to a finding, if the limit was reached or is too low for drivers.
 fn explain_files(dropped: &mut Dropped, limits: &Limits) {

@@ -259,7 +259,9 @@ fn origins(report: &mut Report) {
         overriding::unset_both(one);
     }
     let mut known: BTreeMap<String, Origin> = BTreeMap::new();
-    for dropped in dropped.iter_mut().filter(|dropped| dropped.rank < rank::ASIDE) {
+    // The variables of a layer that hides a device are named also if the user asked for that, so that the user can undo it.
+    let is_named = |one: &&mut Dropped| one.rank < rank::ASIDE || !report::controlling_in(one).is_empty();
+    for dropped in dropped.iter_mut().filter(is_named) {
         for name in causing(dropped) {
             let find = || Origin::of(&name, variables, is_flatpak);
             known.entry(name.clone()).or_insert_with(find).add_to(dropped, &name);

@@ -33,6 +33,8 @@ mod registers;
 #[cfg(target_os = "linux")]
 mod runtime;
 #[cfg(target_os = "linux")]
+mod stands;
+#[cfg(target_os = "linux")]
 mod start;
 #[cfg(target_os = "linux")]
 mod supervisor;
@@ -57,6 +59,8 @@ pub(crate) struct Outcome {
     pub(crate) ending: Ending,
     /// Crashes of processes, in the order in which the processes ended.
     pub(crate) crashes: Vec<Crash>,
+    /// Places of processes that signals asked to end, in the order in which the processes ended.
+    pub(crate) stands: Vec<Stand>,
     /// Reason why the locations of crashes are unknown; `None` if they are known.
     pub(crate) unsupervised: Option<Unsupervised>,
     /// Graphics libraries that processes had open when they ended; `None` if not all processes were supervised.
@@ -96,11 +100,13 @@ impl Environment {
 }
 
 impl Outcome {
-    /// Returns the outcome of a process that was killed because it exceeded its time limit.
-    pub(crate) fn too_long(limit: Duration) -> Self {
+    /// Returns the outcome of a process that was killed because it exceeded its time limit. `killed` is the outcome of the kill, if the process
+    /// has ended.
+    pub(crate) fn too_long(limit: Duration, killed: Option<Self>) -> Self {
         Self {
             ending: Ending::TooLong(limit),
             crashes: Vec::new(),
+            stands: killed.map(|killed| killed.stands).unwrap_or_default(),
             unsupervised: None,
             graphics: None,
             environments: Vec::new(),
@@ -142,6 +148,15 @@ pub(crate) fn sanitizer(file: &str) -> Option<&'static str> {
 /// Returns `true` if a signal reports a fault of the process itself.
 pub(crate) fn is_fault(signal: i32) -> bool {
     FAULTS.contains(&signal)
+}
+
+/// The place of a process when a signal asked it to end.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stand {
+    /// The process, its program, and the functions on the stack of its first thread.
+    pub(crate) stack: Crash,
+    /// Time for which the first thread had not run.
+    pub(crate) still: Duration,
 }
 
 /// A process that a signal ended.

@@ -5,7 +5,8 @@ use super::capture::{self, Snapshot};
 use super::maps::{History, Maps};
 use super::ptrace::{self, Event};
 use super::registers::Registers;
-use super::{Crash, Environment, FAULTS, Outcome, Unsupervised, executed, exit, start};
+use super::stands::{self, Still};
+use super::{Crash, Environment, FAULTS, Outcome, Stand, Unsupervised, executed, exit, start};
 use crate::signals;
 use executed::{Debuggers, Executed};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, wait, waitpid};
@@ -67,6 +68,7 @@ pub(crate) struct Supervisor {
 #[derive(Default)]
 struct Shared {
     history: Mutex<History>,
+    still: Mutex<Still>,
     /// `true` after the first process has ended.
     is_over: AtomicBool,
     /// `true` if the supervision must end although processes are still running.
@@ -76,6 +78,10 @@ struct Shared {
 impl Shared {
     fn history(&self) -> std::sync::MutexGuard<'_, History> {
         self.history.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn still(&self) -> std::sync::MutexGuard<'_, Still> {
+        self.still.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -134,6 +140,8 @@ impl Supervisor {
             self.shared.is_enough.store(true, Ordering::Release);
         }
         self.remember(trace);
+        let processes = self.shared.history().processes();
+        self.shared.still().look(&processes);
         Ok(None)
     }
 
@@ -190,6 +198,7 @@ fn supervise(process: Pid, failure: &Path, shared: &Arc<Shared>) -> io::Result<O
         groups: HashMap::new(),
         judged: HashSet::new(),
         crashes: Vec::new(),
+        stands: Vec::new(),
         starts: 0,
         remembered: Instant::now(),
         shared: Arc::clone(shared),
@@ -229,6 +238,7 @@ struct Watch {
     /// Processes whose crash has already been recorded.
     judged: HashSet<i32>,
     crashes: Vec<Crash>,
+    stands: Vec<Stand>,
     starts: u32,
     remembered: Instant,
     shared: Arc<Shared>,
@@ -277,6 +287,7 @@ impl Watch {
             None => Ok(Outcome {
                 ending: ExitStatus::from_raw(status.as_raw()).into(),
                 crashes: std::mem::take(&mut self.crashes),
+                stands: std::mem::take(&mut self.stands),
                 unsupervised: self.unsupervised,
                 graphics: self.graphics.take(),
                 environments: std::mem::take(&mut self.environments),
@@ -422,11 +433,17 @@ impl Watch {
 
     /// Records a crash if a signal is about to end the thread's process.
     fn ending(&mut self, thread: Pid) {
-        if self.group(thread) == thread.as_raw_nonzero().get() {
-            self.note_graphics(thread);
-        }
         let status = ptrace::end_status(thread).unwrap_or_default();
         let signal = status & 0x7F;
+        let number = thread.as_raw_nonzero().get();
+        if self.group(thread) == number {
+            self.note_graphics(thread);
+            if stands::asks(signal) && self.stands.len() < MOST_CRASHES {
+                let still = self.shared.still().time(number);
+                let stand = stands::stand(thread, &self.history(), still);
+                self.stands.extend(stand);
+            }
+        }
         let is_failure = signal == 0 && status != 0;
         if !FAULTS.contains(&signal) && !is_failure || self.crashes.len() >= MOST_CRASHES {
             return;

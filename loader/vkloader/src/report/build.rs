@@ -3,7 +3,7 @@
 use super::decided::{Decided, Manifests, busiest};
 use super::{
     Device, Driver, Dropped, Fact, Facts, Loader, Report, Slow, Verdict, calls, catalogued, codes, culprit, devices,
-    ended, layers, rank,
+    ended, layers, rank, stood,
 };
 use crate::causes::Limits;
 use crate::child::Finished;
@@ -71,6 +71,9 @@ pub(crate) fn build(finished: &Finished, received: Received<'_>) -> Report {
 fn end(report: &mut Report, finished: &Finished, records: &[&Record]) {
     report.crash = culprit::judged(finished);
     let mut ended = ended::finding(finished.ending, records);
+    if let Some(found) = ended.as_mut().filter(|_| ended::is_outside(records)) {
+        stood::explain(found, finished);
+    }
     if let Some(crash) = &report.crash {
         let mut found = crash.finding();
         match &mut ended {

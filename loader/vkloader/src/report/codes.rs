@@ -51,6 +51,9 @@ rows! {
     PROGRAM_CALL_FAILED = "program.call-failed", "program", rank::STATUS - 2,
         "A call of the program failed, and then the program ended with a failure.",
         "Compare the request of the call with the features of the device, which vulkaninfo lists.";
+    PROGRAM_CHOSE_NONE = "program.chose-none", "program", rank::STATUS,
+        "The program listed the devices, created none of them, and ended with a failure.",
+        "Read the last lines that the program printed: most often it asks for a newer version of Vulkan, or for an extension or a feature that no device has.";
     PROGRAM_FAILED = "program.failed", "program", rank::STATUS,
         "The program ended with a status that means failure.",
         "Read the output of the program, and the calls that failed.";

@@ -191,6 +191,11 @@ pub(crate) fn is_opening(records: &[Record]) -> bool {
         .is_some_and(|step| step.step == "open" && step.runs().is_some())
 }
 
+/// Returns `true` if the process ended outside of all steps of the trace.
+pub(super) fn is_outside(records: &[&Record]) -> bool {
+    unfinished(records).is_empty()
+}
+
 /// Returns the library of a driver or layer that was running when the process ended.
 pub(super) fn running<'a>(records: &[&'a Record]) -> Option<&'a str> {
     unfinished(records).last().and_then(|step| step.runs())

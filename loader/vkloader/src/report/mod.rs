@@ -15,6 +15,7 @@ mod layers;
 pub(crate) mod other;
 pub(crate) mod rank;
 mod settings;
+mod stood;
 mod unneeded;
 mod unread;
 mod verdict;

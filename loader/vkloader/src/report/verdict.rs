@@ -3,7 +3,7 @@
 use super::{Dropped, Fact, Kind, Report, Verdict, codes, rank};
 
 /// Codes of findings about a program that did not end normally. Each code has the beginning of a verdict.
-const ENDINGS: [(&codes::Row, &str); 19] = [
+const ENDINGS: [(&codes::Row, &str); 20] = [
     (
         codes::LOADER_NOT_OPENED,
         "Without vkloader, the program finds no Vulkan loader",
@@ -30,6 +30,7 @@ const ENDINGS: [(&codes::Row, &str); 19] = [
     ),
     (codes::DISPLAY_WITHOUT_DRI3, "The program failed"),
     (codes::PROGRAM_CALL_FAILED, "The program failed"),
+    (codes::PROGRAM_CHOSE_NONE, "The program chose no device"),
     (codes::PROGRAM_FAILED, "The program failed"),
     (codes::PROGRAM_NO_INSTANCE, "The program created no instance"),
 ];
@@ -159,12 +160,16 @@ impl Report {
             Verdict::Hardware => ENDINGS.iter().filter_map(find).min_by_key(|(found, _)| follows(found)),
             Verdict::SoftwareOnly => {
                 let all = || ENDINGS[..BEFORE_HARDWARE].iter().filter_map(find);
-                let failed_call = ENDINGS
-                    .iter()
-                    .find(|(row, _)| row.name == codes::PROGRAM_CALL_FAILED.name);
-                let before_crash = || all().next().map(|crash| failed_call.and_then(find).unwrap_or(crash));
+                let of = |wanted: &codes::Row| ENDINGS.iter().find(|(row, _)| row.name == wanted.name).and_then(find);
+                let failed_call = || of(codes::PROGRAM_CALL_FAILED);
+                let before_crash = || all().next().map(|crash| failed_call().unwrap_or(crash));
                 // On a machine without a card, a software device is all that programs can expect.
-                let bare = || failed_call.and_then(find).filter(|_| self.hardware.is_empty());
+                let is_bare = self.hardware.is_empty();
+                let bare = || {
+                    failed_call()
+                        .or_else(|| of(codes::PROGRAM_CHOSE_NONE))
+                        .filter(|_| is_bare)
+                };
                 all()
                     .find(|(found, _)| !follows(found))
                     .or_else(before_crash)

@@ -14,6 +14,7 @@ use std::sync::{Mutex, OnceLock};
 mod ended;
 mod null;
 mod running;
+mod stood;
 
 /// Crashes of drivers and layers. Each row has the part that fails, the location and the kind of failure, and a variable that is set for
 /// the program.

@@ -46,6 +46,12 @@ impl Explained {
         self.report["dropped"][0]["advice"].as_str().unwrap_or_default()
     }
 
+    /// Returns `true` if the remedy of the first finding is `words` with a command for the superuser in place of `#`.
+    pub(crate) fn advises(&self, words: &str) -> bool {
+        let by = ["sudo", "doas", "as root:"];
+        by.iter().any(|by| self.advice() == words.replace('#', by))
+    }
+
     /// Returns the facts of the first finding as one text.
     pub(crate) fn findings(&self) -> String {
         self.report["dropped"][0]["findings"].to_string()

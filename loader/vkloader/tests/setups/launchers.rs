@@ -253,7 +253,7 @@ fn a_library_of_another_system_in_a_folder_of_a_variable_is_named() {
     let wanted = format!(
         "Take {folder} out of LD_LIBRARY_PATH: its libvkltneeded.so is for another system. For one program: env -u LD_LIBRARY_PATH PROGRAM"
     );
-    assert_eq!(explained.advice(), wanted);
+    assert!(explained.advises(&wanted), "{}", explained.advice());
 }
 
 /// Sets the permissions of a file or folder.
@@ -275,8 +275,8 @@ fn a_closed_folder_comes_before_the_variable_that_names_a_file_in_it() {
     }
     let explained = machine.explain();
     assert_eq!(explained.first(), "file.not-opened");
-    let wanted = format!("Let this user search the folder: sudo chmod o+x {}", folder.display());
-    assert_eq!(explained.advice(), wanted);
+    let wanted = format!("Let this user search the folder: # chmod o+x {}", folder.display());
+    assert!(explained.advises(&wanted), "{}", explained.advice());
     allow(&folder, 0o755);
     assert!(!machine.explain().codes().contains(&"file.not-opened"));
 }
@@ -293,8 +293,8 @@ fn a_needed_library_that_this_user_may_not_read_is_named() {
     }
     let explained = machine.explain();
     assert_eq!(explained.first(), "driver.not-opened");
-    let wanted = format!("Let this user read the file: sudo chmod o+r {}", needed.display());
-    assert_eq!(explained.advice(), wanted);
+    let wanted = format!("Let this user read the file: # chmod o+r {}", needed.display());
+    assert!(explained.advises(&wanted), "{}", explained.advice());
     allow(&needed, 0o644);
     assert!(!machine.explain().codes().contains(&"driver.not-opened"));
 }

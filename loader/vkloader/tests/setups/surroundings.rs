@@ -64,7 +64,7 @@ fn a_needed_library_in_a_file_system_that_forbids_programs_is_named() {
     let wanted = format!(
         "Install the driver and its libraries in another file system, or mount this one without noexec: mount -o remount,exec {folder}"
     );
-    assert_eq!(explained.advice(), wanted);
+    assert!(explained.advises(&wanted), "{}", explained.advice());
     // Another folder of the variable has the library too, so the driver works without the first folder.
     let other = machine.path("other").to_str().expect("plain").to_owned();
     fs::create_dir(&other).expect("a folder");
@@ -117,8 +117,8 @@ fn a_folder_of_manifests_that_this_user_may_not_read_is_named() {
     }
     let explained = machine.explain();
     assert_eq!((explained.code, explained.first()), (1, "search.folder-closed"));
-    let wanted = format!("Let this user read the folder: sudo chmod o+rx {}", folder.display());
-    assert_eq!(explained.advice(), wanted);
+    let wanted = format!("Let this user read the folder: # chmod o+rx {}", folder.display());
+    assert!(explained.advises(&wanted), "{}", explained.advice());
     allow(&folder, 0o755);
     // The mock driver may not write its journal as this user, so the driver has no device. The loader still finds the driver.
     let codes = machine.explain().report["dropped"].to_string();
@@ -131,10 +131,10 @@ fn a_folder_of_manifests_that_this_user_may_not_read_is_named() {
     let explained = machine.explain();
     assert_eq!((explained.code, explained.first()), (1, "search.folder-closed"));
     let wanted = format!(
-        "Let this user search the folder: sudo chmod o+x {}",
+        "Let this user search the folder: # chmod o+x {}",
         machine.path("data").display()
     );
-    assert_eq!(explained.advice(), wanted);
+    assert!(explained.advises(&wanted), "{}", explained.advice());
     assert_eq!(
         explained
             .codes()
@@ -165,8 +165,8 @@ fn a_closed_manifest_comes_before_files_in_the_closed_home_of_another_user() {
     }
     let explained = machine.explain();
     assert_eq!((explained.code, explained.first()), (1, "file.not-opened"));
-    let wanted = format!("Give the user read permission: sudo chmod o+r {}", manifest.display());
-    assert_eq!(explained.advice(), wanted);
+    let wanted = format!("Give the user read permission: # chmod o+r {}", manifest.display());
+    assert!(explained.advises(&wanted), "{}", explained.advice());
     let dropped = explained.report["dropped"].as_array().expect("a list");
     let settings = dropped.iter().find(|one| one["subject"] == "settings file");
     let settings = settings.expect("the loader looks for settings in the home folder");

@@ -158,3 +158,52 @@ fn a_variable_with_the_library_of_a_removed_game_is_named() {
     machine.unset("SDL_VULKAN_LIBRARY");
     assert_eq!(of_program(&machine, lines).first(), "program.no-instance");
 }
+
+/// A program that checks the devices itself fails without a failed call.
+#[test]
+fn a_program_that_takes_no_device_comes_with_the_devices_that_it_saw() {
+    let mut machine = Machine::new();
+    good(&mut machine);
+    let list = "int (*devices)(void *, unsigned *, void *) = dlsym(library, \"vkEnumeratePhysicalDevices\");\n\
+        if (create(&info, NULL, &instance)) return 9; devices(instance, &count, NULL);";
+    let explained = of_program(&machine, list);
+    assert_eq!(explained.first(), "program.chose-none");
+    assert!(
+        explained.findings().contains("it saw one (discrete, Vulkan 1."),
+        "{}",
+        explained.findings()
+    );
+    assert!(
+        explained.advice().contains("vulkaninfo lists"),
+        "{}",
+        explained.advice()
+    );
+    // A software device is the only one of a machine without a card.
+    machine.driver("good", "device one\ndevice.type 4");
+    fs::create_dir_all(machine.path("system/sys")).expect("a folder");
+    if machine.in_made_up_system(&["/sys"]) {
+        let explained = of_program(&machine, list);
+        assert!(
+            explained.found("program.chose-none")["advice"]
+                .to_string()
+                .contains("only software devices")
+        );
+    }
+}
+
+/// A low limit on open files stops vkloader itself.
+#[test]
+fn a_limit_on_open_files_that_stops_vkloader_is_named() {
+    let mut machine = Machine::new();
+    good(&mut machine);
+    let words = ["sh", "-c", "ulimit -Sn 4 && exec \"$@\"", "sh"].map(String::from);
+    assert!(machine.start_with(words.into()));
+    let library = crate::machine::library();
+    let output = machine.run(&["explain", "--library", library.to_str().expect("plain")]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("may open only 4 files") && said.contains("ulimit"),
+        "{said}"
+    );
+}

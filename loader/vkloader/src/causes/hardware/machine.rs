@@ -190,27 +190,26 @@ impl Machine {
                 .filter(|name| name.starts_with("nvidia-"));
             folders.extend(names.map(|name| format!("{folder}/{name}/lib")));
         }
-        folders.iter().find_map(|folder| {
-            let names = self.names(folder);
-            let version = |name: &String| name.strip_prefix("libnvidia-glcore.so.").map(String::from);
-            // An update may leave libraries of another version, so the link determines which libraries are used. A link to nothing is a fault
-            // of its own.
-            let path = self.path(folder).join("libGLX_nvidia.so.0");
-            let link = fs::read_link(&path).ok();
-            if link.is_some() && !path.exists() {
-                return None;
-            }
-            let linked = link.and_then(|file| {
-                Some(
-                    file.file_name()?
-                        .to_str()?
-                        .strip_prefix("libGLX_nvidia.so.")?
-                        .to_owned(),
-                )
-            });
-            let mut versions = linked.into_iter().chain(names.iter().filter_map(version));
-            versions.find(|version| is_version(version))
-        })
+        folders.iter().find_map(|folder| self.nvidia_library_in(folder))
+    }
+
+    /// Returns the version of NVIDIA's libraries in a folder.
+    pub(super) fn nvidia_library_in(&self, folder: &str) -> Option<String> {
+        let names = self.names(folder);
+        let version = |name: &String| name.strip_prefix("libnvidia-glcore.so.").map(String::from);
+        // An update may leave libraries of another version, so the link determines which libraries are used. A link to nothing is a fault
+        // of its own.
+        let path = self.path(folder).join("libGLX_nvidia.so.0");
+        let link = fs::read_link(&path).ok();
+        if link.is_some() && !path.exists() {
+            return None;
+        }
+        let linked = link.and_then(|file| {
+            let name = file.file_name()?.to_str()?;
+            Some(name.strip_prefix("libGLX_nvidia.so.")?.to_owned())
+        });
+        let mut versions = linked.into_iter().chain(names.iter().filter_map(version));
+        versions.find(|version| is_version(version))
     }
 
     /// Returns the path of an installed library: `name`, followed by `.so.0` or `.so`. Prefers `.so.0`, because the other link belongs to

@@ -225,7 +225,17 @@ fn to_get_windows(machine: &Machine, report: &Report) -> String {
 
 /// Returns a finding if NVIDIA's libraries and NVIDIA's kernel module have different versions.
 fn versions(machine: &Machine, report: &Report) -> Option<Dropped> {
-    let (module, library) = (machine.nvidia_module()?, machine.nvidia_library()?);
+    // The library that the program opened counts, which may be in a folder of its own.
+    let own = || {
+        let dropped = report.dropped.iter().map(|one| one.name.as_str());
+        let mut all = dropped.chain(report.drivers.iter().map(|driver| driver.library.as_str()));
+        let folder = all
+            .find(|path| path.starts_with('/') && is_nvidia(path))?
+            .rsplit_once('/')?
+            .0;
+        machine.nvidia_library_in(folder.trim_start_matches('/'))
+    };
+    let (module, library) = (machine.nvidia_module()?, own().or_else(|| machine.nvidia_library())?);
     let row = codes::HARDWARE_NVIDIA_VERSIONS;
     (module != library).then(|| Dropped {
         advice: match surrounding(report) {

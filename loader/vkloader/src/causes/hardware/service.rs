@@ -58,7 +58,7 @@ impl Service {
             file: Some(file.clone()),
             findings: [fact].into(),
             advice: format!(
-                "Change the service: sudo systemctl edit {service}, with the lines [Service] and {line}; then: sudo systemctl restart {service}"
+                "Change the service: systemctl edit {service}, with the lines [Service] and {line}; then: systemctl restart {service}"
             ),
             ..row.about(name)
         }

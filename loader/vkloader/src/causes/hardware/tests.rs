@@ -199,6 +199,14 @@ fn nvidias_library_and_module_of_different_versions() {
         found.dropped[0].findings,
         ["kernel module 535.183.01, user libraries 550.54.14"]
     );
+    // The program opened a library in a folder of its own, so the libraries in the usual folders do not count.
+    system.file("opt/nvidia/libnvidia-glcore.so.560.35.03", "");
+    let found = system.found(without_device("/opt/nvidia/libGLX_nvidia.so.0"));
+    let versions = found.dropped.iter().find(|one| one.code == "hardware.nvidia-versions");
+    assert_eq!(
+        versions.expect("a finding").findings,
+        ["kernel module 535.183.01, user libraries 560.35.03"]
+    );
 }
 
 #[test]

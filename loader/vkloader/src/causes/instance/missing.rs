@@ -77,7 +77,7 @@ pub(super) fn extension(found: &mut Dropped, extension: &str, report: &Report, r
 }
 
 /// Returns the beginning of a remedy: updates the packages of the drivers with these files.
-pub(super) fn update(drivers: &[&str]) -> String {
+pub(in crate::causes) fn update(drivers: &[&str]) -> String {
     let mut packages: Vec<String> = drivers.iter().filter_map(|driver| installed::owner(driver)).collect();
     packages.sort();
     packages.dedup();

@@ -13,7 +13,7 @@ pub(super) use switch::{driver_switch, driver_variable, layer_switch};
 
 use super::ended;
 use crate::child::{Ending, Finished};
-use crate::crash::{Crash, Exception, Frame, Instruction, Unsupervised, sanitizer};
+use crate::crash::{Crash, Exception, Frame, Instruction, Unsupervised, callee, sanitizer};
 use crate::events::Record;
 use crate::names;
 use parts::{Owner, Part, Parts};
@@ -177,6 +177,40 @@ pub(crate) fn retried(finished: &Finished) -> (Retried, String) {
         retried,
         format!("--retry: the program was run without it, and {how}{more}"),
     )
+}
+
+/// The call of a driver or layer in which a process stood.
+pub(super) struct Standing {
+    pub(super) library: String,
+    /// Name of the function that the program called, if its file has the name.
+    pub(super) call: Option<String>,
+    /// Files and addresses of the innermost functions on the stack.
+    pub(super) stack: Vec<String>,
+}
+
+/// Returns the call of a driver or layer in which a process stood. Returns `None` if the process was in no driver or layer.
+pub(super) fn standing(stack: &Crash, records: &[Record]) -> Option<Standing> {
+    let parts = Parts::of(records, stack);
+    let owners: Vec<Owner> = stack
+        .frames
+        .iter()
+        .map(|frame| parts.owner(frame.file.as_deref()))
+        .collect();
+    let place = owners
+        .iter()
+        .position(|owner| matches!(owner, Owner::Part(_) | Owner::Program))?;
+    let Owner::Part(part) = owners[place] else { return None };
+    let caller = owners[place..].iter().position(|owner| *owner == Owner::Program);
+    let called = |at: usize| {
+        let frame = &stack.frames[place + at];
+        callee::name(Path::new(frame.file.as_deref()?), frame.offset)
+    };
+    let judged = judge(stack, records);
+    Some(Standing {
+        library: parts.parts[part].library.clone(),
+        call: caller.and_then(called),
+        stack: judged.stack().collect(),
+    })
 }
 
 /// Finds the culprit of a crash, according to the functions on the stack.

@@ -77,7 +77,7 @@ fn a_service_that_hides_the_node_is_named_with_its_setting() {
         let found = service(group, file, text);
         assert_eq!(found.code, "hardware.no-node");
         assert_eq!(
-            found.advice.starts_with("Change the service: sudo systemctl edit game"),
+            found.advice.starts_with("Change the service: systemctl edit game"),
             words.is_some(),
             "{text}: {}",
             found.advice

@@ -1,0 +1,56 @@
+//! Describes where a program stood that was ended from outside while it was in a driver or layer.
+
+use super::culprit::standing;
+use super::{Dropped, Fact, Kind, codes, rank};
+use crate::child::Finished;
+use crate::installed;
+use std::time::Duration;
+
+/// Shortest time for which a call that does not return counts as the reason why a user ended the program.
+const LONG: Duration = Duration::from_secs(4);
+
+/// Codes of findings about a program that was ended from outside.
+const ENDED: [&codes::Row; 3] = [codes::PROGRAM_ENDED, codes::PROGRAM_HUNG, codes::PROGRAM_KILLED];
+
+/// Text in the reason of a finding whose place is not known from the trace.
+const OUTSIDE: &str = " outside the loader";
+
+/// Adds to the finding about the end of a program the call of a driver or layer in which the program stood.
+pub(super) fn explain(found: &mut Dropped, finished: &Finished) {
+    let is_traced = |process: u32| finished.records.iter().any(|record| record.process == process);
+    let stand = finished
+        .stands
+        .iter()
+        .rev()
+        .find(|stand| is_traced(stand.stack.process));
+    let Some((stand, at)) = stand.and_then(|stand| Some((stand, standing(&stand.stack, &finished.records)?))) else {
+        return;
+    };
+    if !ENDED.iter().any(|row| row.name == found.code) {
+        return;
+    }
+    let call = at.call.map_or(String::new(), |call| format!("{call} of "));
+    let is_long = stand.still >= LONG;
+    let since = if is_long {
+        format!(", which had not returned for {} s", stand.still.as_secs())
+    } else {
+        String::new()
+    };
+    let reason = found.reason.trim_end_matches('.').replace(OUTSIDE, "");
+    found.reason = format!("{reason} in {call}{}{since}.", at.library);
+    let stack: Vec<String> = at.stack;
+    found.findings.push(Fact::new(
+        Kind::Stack,
+        format!("on the stack, innermost first: {}", stack.join(", ")),
+    ));
+    if !is_long {
+        return;
+    }
+    found.rank = rank::FIRST;
+    found.file = Some(at.library.clone());
+    let owner = installed::owner(&at.library).map_or(String::new(), |owner| format!(" ({owner})"));
+    found.advice = format!(
+        "Look in dmesg for a hang or reset of the card (ring timeout, GPU HANG, Xid), and update the driver{owner}. A program that waits for work \
+         which it never submitted hangs too: VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation PROGRAM reports that."
+    );
+}
