@@ -15,7 +15,7 @@ pub(crate) fn of_other(program: &Path) -> Option<String> {
     let (its, ours) = (is_musl(&own), is_musl(&of_system));
     (its != ours).then(|| {
         format!(
-            "{} is for the C library {} ({}), and the Vulkan loader and the drivers of this system are for {}, so it cannot open them: use a build of the \
+            "{} is for the C library {} ({}), and the Vulkan loader and the drivers of this system are for {}, so it cannot open them; use a build of the \
              program for {3}",
             program.display(),
             names(its),

@@ -342,6 +342,7 @@ mod tests {
             variables: Some(vec![("A".into(), value.into())]),
             limits: Limits::default(),
             has_loader,
+            is_full: false,
         };
         let with_loader = environment(7, "1", true);
         let all = [

@@ -1,5 +1,7 @@
 //! The commands `vkloader explain` and `vkloader devices`.
 
+mod untold;
+
 use crate::beside::{Beside, leave_out};
 use crate::child::{self, Finished, Watched};
 use crate::commands::{Library, NONE, USABLE, heard, json, print};
@@ -80,7 +82,7 @@ impl Explain {
         let is_watched =
             !self.no_try && !report.is_usable() && !report.is_ended_in_call() && causes::worth_watching(&report);
         if is_watched && !self.program.is_empty() {
-            tell("runs the program a second time, to record the searches of the dynamic linker");
+            tell(AGAIN);
         }
         let watch = || self.watch(folder.as_ref(), Purpose::Linker);
         let watched = is_watched.then(watch).transpose()?;
@@ -132,6 +134,7 @@ impl Explain {
         if let Some(why) = self.why_untraced(report, finished, folder, seen)? {
             let program = self.program.first().map_or(OsStr::new(""), OsString::as_os_str);
             untraced::add(report, program, &why);
+            self.add_cause_beside(report, finished)?;
         }
         Ok(())
     }
@@ -159,9 +162,19 @@ impl Explain {
             return Ok(None);
         }
         if report.loader.is_none()
+            && let Some(words) = untraced::lacks_files(&finished.environments)
+        {
+            return Ok(Some(words));
+        }
+        if report.loader.is_none()
             && let Some(words) = untraced::cleared(&finished.environments, &self.program)
         {
             return Ok(Some(untraced::known(&self.program).unwrap_or(words)));
+        }
+        if report.loader.is_none()
+            && let Some(words) = self.why_no_loader(finished, folder)?
+        {
+            return Ok(Some(words));
         }
         // If the program uses its own loader, the report is about that loader, unless the user named a library.
         let is_known = self.library.is_carried && report.loader.is_some();
@@ -340,6 +353,9 @@ impl Explain {
         }
     }
 }
+
+/// Line about a run of the program with the log of the dynamic linker.
+const AGAIN: &str = "runs the program a second time, to record the searches of the dynamic linker";
 
 /// Prints a line about further runs on standard error.
 fn tell(words: &str) {

@@ -48,6 +48,7 @@ mod signals;
 mod single;
 mod superuser;
 mod suspects;
+mod system_calls;
 mod untraced;
 mod variables;
 mod vulkan;
@@ -87,7 +88,8 @@ pub fn run() -> ExitCode {
         }
     };
     arguments.command.run().unwrap_or_else(|error| {
-        anstream::eprintln!("vkloader: {error}{}", causes::Limits::end_of_message());
+        let end = causes::Limits::end_of_message(&error);
+        anstream::eprintln!("vkloader: {error}{end}");
         ExitCode::from(commands::WRONG_USE)
     })
 }

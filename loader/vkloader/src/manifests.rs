@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 /// Returns the content of a manifest; `None` if the file is not valid JSON.
 pub(crate) fn read(path: &Path) -> Option<Value> {
-    serde_json::from_slice(&std::fs::read(path).ok()?).ok()
+    let bytes = std::fs::read(path).ok()?;
+    // Loaders accept a byte order mark of UTF-8.
+    serde_json::from_slice(bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes)).ok()
 }
 
 /// Returns the value of `library_path` in a driver's manifest, without changes.

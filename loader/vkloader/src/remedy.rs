@@ -2,7 +2,7 @@
 
 use crate::beside::{Beside, leave_out};
 use crate::causes;
-use crate::child;
+use crate::child::{self, Ending};
 use crate::commands::Library;
 use crate::events::{Event, Record};
 use crate::explain::{KEPT, of_probe, tell_of_tries};
@@ -19,6 +19,9 @@ use std::slice;
 
 /// Variable that disables drivers. Loaders before 1.3.234 support neither this variable nor the variable that disables layers.
 const WITHOUT_DRIVERS: &str = "VK_LOADER_DRIVERS_DISABLE";
+
+/// Variables that enable layers. The first of them takes precedence over the variable that disables layers.
+const ENABLING: [&str; 2] = ["VK_LOADER_LAYERS_ENABLE", "VK_INSTANCE_LAYERS"];
 
 /// Upper bound on the number of drivers and layers that a remedy disables.
 const MOST: usize = 4;
@@ -109,17 +112,17 @@ impl Library {
             return Ok(());
         };
         let of_programs = other.is_some_and(|other| other.seen.not_opened.is_none());
-        let mut tried = None;
+        let mut tried = Outcome::Nothing { ends: true };
         if of_programs {
             // The remedy is for programs, so it is tried first with the loader that programs use.
             tried = self.try_all(&probe::library(None), &first, &report.variables)?;
         }
-        if tried.is_none() {
+        if matches!(tried, Outcome::Nothing { .. }) {
             tried = self.try_all(&self.path(), &first, &report.variables)?;
         }
         let old = joined(slice::from_ref(&first));
         match tried {
-            Some((sets, words)) => {
+            Outcome::Usable(sets, words) => {
                 let first = &mut report.dropped[0];
                 if sets.len() > 1 {
                     first
@@ -129,9 +132,11 @@ impl Library {
                 }
                 first.findings.push(format!("this was tried: {words}"));
             }
-            None => {
+            Outcome::Nothing { ends } => {
                 let is_replaced = self.without_effect(report, &first)?;
-                if !is_replaced && !of_program {
+                // A program may work without the driver that the remedy disables, even if it then gets no device.
+                let is_useful = of_program && ends;
+                if !is_replaced && !is_useful {
                     without_command(&mut report.dropped[0], &old);
                 }
             }
@@ -147,7 +152,12 @@ impl Library {
         first
             .findings
             .push(format!("{old} was tried, and no device can be used with it"));
-        for name in causes::REPLACING {
+        let (names, what) = if set.0 == WITHOUT_LAYERS {
+            (&ENABLING[..], "layer")
+        } else {
+            (&causes::REPLACING[..], "driver")
+        };
+        for &name in names {
             if report.variables.get(name).is_none() {
                 continue;
             }
@@ -156,7 +166,7 @@ impl Library {
                 without_command(first, &old);
                 first.findings.push(format!("this was tried without {name}: {words}"));
                 if !first.advice.contains(&format!(" {name}")) {
-                    first.advice = format!("Stop using this driver: unset {name}. Or: {}", first.advice);
+                    first.advice = format!("Stop using this {what}: unset {name}. Or: {}", first.advice);
                     causes::add_origin(report, 0, name);
                 }
                 return Ok(true);
@@ -201,18 +211,17 @@ impl Library {
     }
 
     /// Runs the probe with a loader, the variables of the program and one more variable. If another driver or layer crashes the probe, also
-    /// disables that one, and runs the probe again. Returns the added variables with a sentence about the usable devices, or `None` if no
-    /// device becomes usable.
-    fn try_all(&self, loader: &Path, first: &Set, own: &Variables) -> io::Result<Option<(Vec<Set>, String)>> {
+    /// disables that one, and runs the probe again.
+    fn try_all(&self, loader: &Path, first: &Set, own: &Variables) -> io::Result<Outcome> {
         let mut sets = vec![first.clone()];
         loop {
             let tried = self.try_with(loader, &sets, None, own)?;
             if let Some(words) = tried.usable {
-                return Ok(Some((sets, words)));
+                return Ok(Outcome::Usable(sets, words));
             }
             match tried.next.filter(|next| sets.len() < MOST && !sets.contains(next)) {
                 Some(next) => sets.push(next),
-                None => return Ok(None),
+                None => return Ok(Outcome::Nothing { ends: tried.ends }),
             }
         }
     }
@@ -241,6 +250,7 @@ impl Library {
         Ok(Tried {
             usable: (count > 0).then_some(words),
             next: report.dropped.into_iter().find_map(|dropped| dropped.set),
+            ends: matches!(finished.ending, Ending::Status(_)),
         })
     }
 }
@@ -251,6 +261,16 @@ struct Tried {
     usable: Option<String>,
     /// The variable that disables the driver or layer that crashed the probe.
     next: Option<Set>,
+    /// `true` if the probe ended by itself, and not by a crash or a time limit.
+    ends: bool,
+}
+
+/// Result of all tries with a remedy.
+enum Outcome {
+    /// The variables with which devices are usable, and a sentence about the devices.
+    Usable(Vec<Set>, String),
+    /// No device is usable. The field is `true` if the probe ended by itself.
+    Nothing { ends: bool },
 }
 
 /// Returns the variables in the form that a shell expects before a command. Combines words for the same variable into one value.

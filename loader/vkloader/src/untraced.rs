@@ -14,6 +14,7 @@ use crate::itself;
 use crate::manifests;
 use crate::report::{Dropped, Report, codes};
 use crate::shell::word;
+use linked::is_in_variable;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
@@ -25,6 +26,9 @@ const LOADER: &str = "libvulkan.so.1";
 
 /// Words in the file of a program that contains a Vulkan loader.
 const OF_LOADERS: [&str; 2] = ["vk_icdGetInstanceProcAddr", "VK_ICD_FILENAMES"];
+
+/// Message of the C library musl in programs that cannot open libraries.
+const WITHOUT_LIBRARIES: &str = "Dynamic loading not supported";
 
 /// Variables that name manifests of drivers. Loaders ignore these variables in a process with raised privileges.
 const OF_DRIVERS: [&str; 3] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"];
@@ -97,6 +101,61 @@ pub(crate) fn cleared(environments: &[Environment], command: &[OsString]) -> Opt
     ))
 }
 
+/// Returns the reason why a program could not open its loader, if it had opened all files that its limit permits.
+pub(crate) fn lacks_files(environments: &[Environment]) -> Option<String> {
+    let full = environments.iter().find(|one| one.is_full && !one.has_loader)?;
+    let (finding, remedy) = full.limits.of_open_files();
+    Some(format!(
+        "{finding}, and it ended with all of them open, so it could not open the Vulkan loader; {}; if their number grows while the program runs, it \
+         leaves files open that it no longer needs: ls -l /proc/PID/fd lists them",
+        remedy.trim_end_matches('.')
+    ))
+}
+
+/// Returns the reason why a program wrote no trace, if the dynamic linker did not find the loader. `name` is the name or path that the program
+/// opened.
+pub(crate) fn lacks_loader(name: &str) -> String {
+    let installed = locate(LOADER, Identity::of_this_process());
+    if name.contains('/') {
+        let state = if Path::new(name).exists() {
+            "which cannot be opened"
+        } else {
+            "which is not there"
+        };
+        return format!(
+            "the program opens the Vulkan loader by the path {name}, {state}; let it open {LOADER} without a folder, which the dynamic linker finds"
+        );
+    }
+    match installed {
+        Some(path) if name == causes::LINK => format!(
+            "the program opens {name}, which the dynamic linker does not find: only {} is installed; let it open {LOADER}, or {}",
+            path.display(),
+            causes::TO_LINK
+        ),
+        Some(path) => format!(
+            "the program opens {name}, and the dynamic linker gives it no such library, although {} exists; to see the reason: LD_DEBUG=libs PROGRAM",
+            path.display()
+        ),
+        None => format!(
+            "the program opens {name}, which the dynamic linker does not find; {}",
+            codes::LOADER_NOT_OPENED.remedy.trim_end_matches('.')
+        ),
+    }
+}
+
+/// Returns `true` if it is known that a program opened no Vulkan loader.
+pub(crate) fn has_no_loader(graphics: Option<&[String]>) -> bool {
+    graphics.is_some_and(|graphics| loader_in(graphics).is_none())
+}
+
+/// Returns the first Vulkan loader in a list of libraries.
+pub(crate) fn loader_in(graphics: &[String]) -> Option<&String> {
+    let file = |path: &String| Path::new(path).file_name().map(|name| name.display().to_string());
+    graphics
+        .iter()
+        .find(|path| file(path).is_some_and(|name| name.starts_with(causes::LINK)))
+}
+
 /// Software driver that Chromium and programs with Electron bring.
 const SOFTWARE: &str = "libvk_swiftshader.so";
 
@@ -107,8 +166,7 @@ pub(crate) fn opened(graphics: Option<&[String]>, library: &Path) -> Option<Stri
     let is_library = |path: &String| real(Path::new(path)).is_some_and(|path| Some(path) == real(library));
     let graphics = graphics.filter(|graphics| !graphics.iter().any(is_library))?;
     let file = |path: &String| Path::new(path).file_name().map(|name| name.display().to_string());
-    let is_loader = |path: &&String| file(path).is_some_and(|name| name.starts_with("libvulkan.so"));
-    if let Some(path) = graphics.iter().find(is_loader) {
+    if let Some(path) = loader_in(graphics) {
         let folder = Path::new(path).parent().unwrap_or(Path::new("/"));
         if is_usual(folder) {
             return Some(format!(
@@ -126,10 +184,9 @@ pub(crate) fn opened(graphics: Option<&[String]>, library: &Path) -> Option<Stri
                  {NATIVE}"
             ));
         }
-        let folder = folder.display();
         return Some(format!(
-            "it opened {path}, which writes no trace; something that starts the program adds {folder} to LD_LIBRARY_PATH, or the program names \
-             the file: take that out, or remove the file, so that the program gets the system's loader{}",
+            "it opened {path}, which writes no trace; {}{}",
+            to_replace(path, folder, library),
             with_usual_drivers()
         ));
     }
@@ -146,6 +203,26 @@ pub(crate) fn opened(graphics: Option<&[String]>, library: &Path) -> Option<Stri
     Some(format!(
         "it opened no Vulkan loader, so it uses no Vulkan{other}; vkloader explain without a program tells which devices there are"
     ))
+}
+
+/// Returns the remedy for a program that opened the loader `path` in place of `library`.
+fn to_replace(path: &str, folder: &Path, library: &Path) -> String {
+    let folder_name = folder.display();
+    if is_in_variable(folder) {
+        return format!("take {folder_name} out of LD_LIBRARY_PATH");
+    }
+    let usual = || causes::elf::without_variable(LOADER, Identity::of_this_process());
+    let library = Some(library.to_path_buf())
+        .filter(|library| library.is_absolute())
+        .or_else(usual);
+    let path = word(path);
+    let link = library.map_or_else(String::new, |library| {
+        format!(" && ln -s {} {path}", word(&library.display().to_string()))
+    });
+    format!(
+        "if something that starts the program adds {folder_name} to LD_LIBRARY_PATH, take that out; if the program itself names the file, let the program \
+         get the system's loader: mv {path} {path}.off{link}"
+    )
 }
 
 /// Returns the remedy for a loader that does not search the folders of the system. Returns an empty text if the system has no driver, or if a
@@ -219,7 +296,7 @@ pub(crate) fn add(report: &mut Report, program: &OsStr, why: &str) {
 }
 
 /// Returns a text that begins with a capital letter. The name of a command keeps its case.
-fn sentence(text: &str) -> String {
+pub(crate) fn sentence(text: &str) -> String {
     let mut rest = text.chars();
     let first: String = rest.next().into_iter().flat_map(char::to_uppercase).collect();
     if text.starts_with("vkloader") {
@@ -286,7 +363,14 @@ fn is_static(program: &Path) -> String {
     let bytes = std::fs::read(program).unwrap_or_default();
     let contains = |word: &str| bytes.windows(word.len()).any(|part| part == word.as_bytes());
     let name = program.display();
-    if !OF_LOADERS.into_iter().all(contains) && contains("libvulkan.so") {
+    if contains(WITHOUT_LIBRARIES) {
+        return format!(
+            "{name} is linked statically with the C library musl, so it cannot open libraries, such as the Vulkan loader; build the program for glibc, or \
+             link it dynamically; with Rust: cargo build --target {}-unknown-linux-gnu",
+            std::env::consts::ARCH
+        );
+    }
+    if !OF_LOADERS.into_iter().all(contains) && contains(causes::LINK) {
         return format!(
             "{name} is linked statically and opens the Vulkan loader by itself (dlopen), where vkloader cannot follow it, so it writes no trace; vkloader \
              explain without a program lists the devices"

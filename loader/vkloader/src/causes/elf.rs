@@ -8,6 +8,7 @@ mod messages;
 mod refused;
 mod symbols;
 mod template;
+mod tls;
 
 use super::limits::Limits;
 use super::packages;
@@ -24,7 +25,7 @@ pub(crate) use linked::{
 };
 use reasons::Code;
 pub(super) use refused::closed;
-pub(crate) use refused::forbidding_mount;
+pub(crate) use refused::{forbidding_mount, mount_point};
 use rustix::fs::{Access, access};
 use std::path::Path;
 pub(super) use symbols::undefined;
@@ -42,7 +43,7 @@ pub(super) struct About<'a> {
 }
 
 /// Returns the file that the dynamic linker finds for a name without `LD_LIBRARY_PATH`.
-pub(super) fn without_variable(name: &str, own: Identity) -> Option<std::path::PathBuf> {
+pub(crate) fn without_variable(name: &str, own: Identity) -> Option<std::path::PathBuf> {
     closure::usual_of(Path::new(name), own)
 }
 
@@ -83,6 +84,9 @@ pub(super) fn explain(dropped: &mut Dropped, about: &About<'_>) {
         return absent(dropped, &library, about.manifest, own);
     };
     of_file(dropped, &path, own, about);
+    if dropped.code.starts_with("layer") {
+        damage::adapt_to_layer(dropped);
+    }
 }
 
 /// Adds the reason why the library at `path` does not open.

@@ -12,6 +12,7 @@ use crate::installed;
 use crate::names;
 use crate::report::{self, Call, Device, Dropped, Fact, Kind, Report, codes, rank};
 use crate::shell::word;
+pub(crate) use link::{LINK, TO_LINK};
 
 const OUT_OF_HOST_MEMORY: i32 = -1;
 const LAYER_NOT_PRESENT: i32 = -6;

@@ -3,7 +3,9 @@
 use super::origin;
 use crate::child::Finished;
 use crate::report::{Dropped, Fact, Kind, codes};
+use rustix::io::Errno;
 use rustix::process::{Resource, geteuid, getrlimit};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Remedy for a limit on the address space.
@@ -142,8 +144,12 @@ impl Limits {
         ))
     }
 
-    /// Returns the end of the message about an error of this program: the remedy if this program may open too few files, else an empty text.
-    pub(crate) fn end_of_message() -> String {
+    /// Returns the end of the message about an error of this program: the remedy if the system starts no further process, or if this program
+    /// may open too few files. Otherwise, returns an empty text.
+    pub(crate) fn end_of_message(error: &io::Error) -> String {
+        if let Some(words) = of_tasks(error) {
+            return format!("\nvkloader: {words}");
+        }
         let own = rustix::process::getrlimit(rustix::process::Resource::Nofile);
         let limits = Self {
             open_files: own.current,
@@ -159,8 +165,13 @@ impl Limits {
         }
     }
 
+    /// Returns `true` if a process with `count` open files may not open more files.
+    pub(crate) fn is_full(&self, count: usize) -> bool {
+        self.open_files.is_some_and(|most| count as u64 >= most)
+    }
+
     /// Returns the finding and the remedy for a process that may not open more files.
-    pub(super) fn of_open_files(&self) -> (String, String) {
+    pub(crate) fn of_open_files(&self) -> (String, String) {
         let most = self.open_files;
         let limit = most.map_or_else(String::new, |most| format!(": at most {most} ({OPEN_FILES})"));
         (
@@ -190,6 +201,20 @@ impl Limits {
 
 /// Number of open files below which this program itself may fail.
 const TOO_FEW_FILES: u64 = 32;
+
+/// Returns the reason and the remedy for the error of a system that starts no further process or thread. Returns `None` for other errors.
+fn of_tasks(error: &io::Error) -> Option<String> {
+    if error.raw_os_error() != Some(Errno::AGAIN.raw_os_error()) {
+        return None;
+    }
+    let limit = getrlimit(Resource::Nproc).current;
+    let limit = limit.map_or_else(String::new, |most| {
+        format!("RLIMIT_NPROC permits {most} for this user (raise it: ulimit -u 4096); ")
+    });
+    Some(format!(
+        "the system starts no further process or thread: {limit}a service of systemd also has TasksMax= and LimitNPROC=, and a container --pids-limit"
+    ))
+}
 
 /// Adds the limit on open files to a finding, if the limit was reached or is too low for drivers.
 fn explain_files(dropped: &mut Dropped, limits: &Limits) {
@@ -278,6 +303,13 @@ pub(super) fn explain(dropped: &mut Dropped, limits: &Limits) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_system_that_starts_no_thread_comes_with_its_limits() {
+        let words = of_tasks(&io::Error::from(Errno::AGAIN)).expect("a remedy");
+        assert!(words.contains("TasksMax="), "{words}");
+        assert!(of_tasks(&io::Error::from(Errno::NOENT)).is_none());
+    }
 
     #[test]
     fn a_job_of_a_batch_system_asks_that_system_for_memory() {

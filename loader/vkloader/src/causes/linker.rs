@@ -52,6 +52,20 @@ pub(super) fn explain(dropped: &mut Dropped, outputs: &[String], own: Identity) 
     }
 }
 
+/// Returns the first name or path of a library that a process opened by `dlopen` but did not get, among those whose file name begins with
+/// `beginning`.
+pub(crate) fn unfound(outputs: &[String], beginning: &str) -> Option<String> {
+    outputs.iter().find_map(|output| {
+        let texts = output.lines().filter_map(|line| line.split_once(":\t"));
+        let files = texts.filter_map(|(_, text)| text.trim().strip_prefix("file=")?.split_once(" ["));
+        let with = |part: &'static str| files.clone().filter(move |(_, rest)| rest.contains(part));
+        let is_mapped = |name: &str| with("generating link map").any(|(known, _)| known == name);
+        let mut asked = with("dynamically loaded by ").map(|(name, _)| name);
+        let found = asked.find(|name| file_name(name).starts_with(beginning) && !is_mapped(name));
+        found.map(String::from)
+    })
+}
+
 /// Returns the names of libraries that `library` requested but that were not found.
 fn not_found<'a>(output: &'a str, library: &str) -> Vec<&'a str> {
     let own = file_name(library);
@@ -120,5 +134,13 @@ mod tests {
         assert_eq!(not_found(OUTPUT, "/usr/lib/libdriver.so.1"), ["libfirst.so.0"]);
         assert_eq!(not_found(OUTPUT, "libother.so.1"), ["libthird.so.1"]);
         assert!(not_found(OUTPUT, "/usr/lib/libnone.so").is_empty());
+    }
+
+    #[test]
+    fn a_library_that_a_process_opened_and_did_not_get() {
+        let outputs = ["".into(), OUTPUT.into()];
+        assert_eq!(unfound(&outputs, "libfirst.so").as_deref(), Some("libfirst.so.0"));
+        assert_eq!(unfound(&outputs, "libsecond.so"), None);
+        assert_eq!(unfound(&outputs, "libfourth.so"), None);
     }
 }

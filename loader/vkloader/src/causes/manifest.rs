@@ -1,6 +1,7 @@
 //! Finds the reason why a manifest cannot be read, if the library's message does not contain the reason.
 
 use super::elf::closed_folder;
+use super::masked;
 use crate::installed;
 use crate::report::{Dropped, Fact, Kind, rank};
 use crate::shell::word;
@@ -144,6 +145,10 @@ fn in_closed_folder(dropped: &mut Dropped, folder: &Path, home: &str) {
     } else {
         format!("Let this user search the folder: {command}")
     };
+    if let Some((finding, advice)) = masked::explain(folder) {
+        dropped.reason = finding + ".";
+        dropped.advice = advice;
+    }
     if dropped.subject == "settings file" {
         // The loader looks for a settings file in each home folder, and most home folders do not contain one.
         dropped.rank = rank::CONSEQUENCE;
@@ -160,13 +165,16 @@ fn is_zero(path: &str) -> bool {
 fn syntax_error(path: &str) -> Option<serde_json::Error> {
     let is_small = fs::metadata(path).is_ok_and(|status| status.is_file() && status.len() <= LARGEST);
     let bytes = is_small.then(|| fs::read(path).ok()).flatten()?;
-    serde_json::from_slice::<serde_json::Value>(&bytes).err()
+    // Loaders accept a byte order mark of UTF-8.
+    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes);
+    serde_json::from_slice::<serde_json::Value>(bytes).err()
 }
 
 /// Returns the line and the column of a comma after the last element, which the error reports at the bracket after it. Returns `None` for other
 /// errors.
 fn comma(path: &str, error: &serde_json::Error) -> Option<(usize, usize)> {
     let text = fs::read_to_string(path).ok()?;
+    let text = text.trim_start_matches('\u{FEFF}');
     let mut lines: Vec<&str> = text.lines().take(error.line()).collect();
     let last = lines.pop()?;
     let before = last.get(..error.column().saturating_sub(1)).unwrap_or(last);
@@ -198,6 +206,8 @@ pub(crate) fn is_odd(path: &str) -> bool {
     oddity(path).is_some()
 }
 
+/// Byte order mark of UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// Upper bound on the size of a manifest in bytes.
 const LARGEST: u64 = 1 << 20;
 
@@ -207,7 +217,7 @@ fn oddity(path: &str) -> Option<(String, String)> {
     let bytes = (status.is_file() && status.len() <= LARGEST)
         .then(|| fs::read(path).ok())
         .flatten()?;
-    if bytes.starts_with(b"\xEF\xBB\xBF") {
+    if bytes.starts_with(BYTE_ORDER_MARK) {
         return Some((
             "it begins with a byte order mark, which older loaders do not expect".into(),
             format!(
@@ -258,6 +268,10 @@ mod tests {
                 "Remove the comma at line 3, column 11 of the file",
             ),
             ("{\"a\": [1,]}", "Remove the comma at line 1, column 9 of the file"),
+            (
+                "\u{FEFF}{\n  \"a\": 1,\n}",
+                "Remove the comma at line 2, column 9 of the file",
+            ),
             ("{\"a\": 1 \"b\"}", "Correct the file at line 1, column 9"),
         ] {
             fs::write(&path, text).expect("a file");

@@ -1,7 +1,7 @@
 //! Finds settings that override others without a message: variables that replace the search for drivers, settings files, override layers,
 //! and two manifests for one library. Also finds the reason why a machine has no drivers.
 
-use super::{elf, multiarch, spelling, unsearched, variables};
+use super::{elf, masked, multiarch, spelling, unnamed, unsearched, variables};
 use crate::events::{Event, Record, Searched, TracedDecision};
 use crate::installed;
 use crate::manifests;
@@ -292,6 +292,10 @@ fn closed_folders(report: &Report, records: &[&Record]) -> Vec<Dropped> {
                 format!("Let this user search the folder: chmod o+x {place}")
             };
         }
+        if let Some((finding, advice)) = masked::explain(Path::new(&closed)) {
+            one.findings.insert(0, finding);
+            one.advice = advice;
+        }
         if searched.wanted != "driver" {
             one.rank = rank::ASIDE;
         } else if is_home && !is_itself {
@@ -437,7 +441,13 @@ fn nothing_installed(records: &[&Record], report: &Report) -> Dropped {
         }
         (None, None) if Path::new("/etc/NIXOS").exists() => found.advice = unsearched::ON_NIXOS.into(),
         (None, None) if is_snap => found.advice = unsearched::IN_SNAP.into(),
-        (None, None) => {}
+        (None, None) => {
+            if let Some((finding, advice)) = unnamed::find() {
+                findings.insert(0, finding.into());
+                found.reason = "The search for drivers found no manifest, although drivers are installed.".into();
+                found.advice = advice;
+            }
+        }
     }
     // A manifest that exists but that the loader does not find explains more than an empty folder.
     found.findings = unsearched

@@ -114,6 +114,7 @@ pub(super) fn crash(
         } else {
             Instruction::Unknown
         },
+        system_call: place.registers.system_call.filter(|_| signal == libc::SIGSYS),
         sender: last.sender().filter(|sender| i64::from(*sender) != own_number),
         exception: is_own.then(|| exception::find(&memory, sp)).flatten(),
         ..described((thread, process), &places[begin..], &walk, history)
@@ -147,11 +148,14 @@ pub(super) fn described((thread, process): (Pid, i64), places: &[Place], walk: &
 pub(super) fn environment(process: Pid, has_loader: bool) -> Option<Environment> {
     let own = status(process).get("NStgid").copied();
     let number = own.unwrap_or_else(|| process.as_raw_nonzero().get().into());
+    let limits = Limits::parse(&std::fs::read_to_string(format!("/proc/{}/limits", process.as_raw_nonzero())).ok()?);
+    let files = std::fs::read_dir(format!("/proc/{}/fd", process.as_raw_nonzero()));
     Some(Environment {
         has_loader,
         process: u32::try_from(number).ok()?,
         variables: variables(process.as_raw_nonzero().get().into()),
-        limits: Limits::parse(&std::fs::read_to_string(format!("/proc/{}/limits", process.as_raw_nonzero())).ok()?),
+        limits,
+        is_full: files.is_ok_and(|files| limits.is_full(files.count())),
     })
 }
 
@@ -289,6 +293,7 @@ mod tests {
             variables: pairs(bytes),
             limits: Limits::default(),
             has_loader: true,
+            is_full: false,
         };
         for (bytes, is_traced, lacks_trace) in [
             (&b""[..], false, true),

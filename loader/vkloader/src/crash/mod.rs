@@ -82,6 +82,8 @@ pub(crate) struct Environment {
     pub(crate) limits: Limits,
     /// `true` if the process had a Vulkan loader open when it ended.
     pub(crate) has_loader: bool,
+    /// `true` if the process had as many files open as its limit permits when it ended.
+    pub(crate) is_full: bool,
 }
 
 impl Environment {
@@ -171,6 +173,8 @@ pub(crate) struct Crash {
     /// Address that could not be accessed, if the kernel reported an address.
     pub(crate) address: Option<u64>,
     pub(crate) instruction: Instruction,
+    /// Number of the system call that a filter did not permit.
+    pub(crate) system_call: Option<u64>,
     /// Process that sent the signal; `None` if the signal came from the kernel or the process itself.
     pub(crate) sender: Option<u32>,
     /// Functions on the stack, innermost first.

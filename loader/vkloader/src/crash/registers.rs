@@ -97,14 +97,23 @@ impl Machine {
 
     /// Returns `true` if a thread with the registers `bytes`, in the kernel's order, is ending its process (`exit_group`).
     fn is_exiting(self, bytes: &[u8]) -> bool {
-        // The index of the register with the number of the system call, and the number of `exit_group`.
-        let (place, exit) = match self {
-            Self::X64 => (15, 231),
-            Self::X86 => (11, 252),
-            Self::Arm64 => (8, 94),
+        let exit = match self {
+            Self::X64 => 231,
+            Self::X86 => 252,
+            Self::Arm64 => 94,
+        };
+        self.system_call(bytes) == Some(exit)
+    }
+
+    /// Returns the number of the system call in the registers `bytes`, in the kernel's order.
+    fn system_call(self, bytes: &[u8]) -> Option<u64> {
+        let place = match self {
+            Self::X64 => 15,
+            Self::X86 => 11,
+            Self::Arm64 => 8,
         };
         let word = self.word();
-        bytes.get(place * word..(place + 1) * word).map(number) == Some(exit)
+        bytes.get(place * word..(place + 1) * word).map(number)
     }
 
     /// Returns the column of unwind tables that contains the return address.
@@ -119,6 +128,8 @@ pub(super) struct Registers {
     pub(super) machine: Machine,
     /// The instruction pointer.
     pub(super) pc: u64,
+    /// Number of the system call that the thread makes, or made last; `None` for the caller of a function.
+    pub(super) system_call: Option<u64>,
     /// The values of the registers, by DWARF number.
     values: Vec<u64>,
 }
@@ -132,6 +143,8 @@ impl Registers {
         Some(Self {
             machine,
             pc: *words.get(layout.pc)?,
+            // The names of system calls are those of this program's own processor.
+            system_call: machine.system_call(bytes).filter(|_| layout.word == size_of::<usize>()),
             values: layout.places.iter().map(|&place| words[place]).collect(),
         })
     }
@@ -143,7 +156,12 @@ impl Registers {
 
     /// Creates registers from a list with one word for each DWARF number.
     pub(super) fn with(machine: Machine, pc: u64, values: Vec<u64>) -> Self {
-        Self { machine, pc, values }
+        Self {
+            machine,
+            pc,
+            system_call: None,
+            values,
+        }
     }
 
     /// Returns the number of registers.

@@ -49,6 +49,12 @@ impl Dropped {
         !is_of_layer && self.subject != "program" && !self.is_noise() && self.rank < rank::ASIDE
     }
 
+    /// Returns `true` if the finding is that the system shows no card. Without the kernel's list of devices, the system may have one.
+    fn is_about_no_card(&self) -> bool {
+        let is_unknown = self.code == codes::HARDWARE_NO_SYS.name && self.rank == codes::HARDWARE_NONE.rank();
+        is_unknown || self.code == codes::HARDWARE_NONE.name
+    }
+
     /// Returns `true` if the user probably misses something although a graphics card is usable, for example a second card or a layer.
     fn is_missed(&self) -> bool {
         !self.is_noise() && self.subject != "program" && self.rank < rank::ASIDE
@@ -233,8 +239,8 @@ impl Report {
             (_, Some((failure, _))) => Some(with_remedy.find(|one| one.explains_end(failure)).unwrap_or(failure)),
             (Verdict::SoftwareOnly, None) => {
                 let card = with_remedy.clone().find(|dropped| dropped.explains_missing_card());
-                // Nobody misses a card on a machine without one, so another finding explains more.
-                let has_card = card.is_some_and(|one| one.code != codes::HARDWARE_NONE.name);
+                // Nobody misses a card on a machine that shows none, so another finding explains more.
+                let has_card = card.is_some_and(|one| !one.is_about_no_card());
                 with_remedy.find(|one| !has_card && one.is_missed()).or(card)
             }
             (Verdict::Hardware, None) => with_remedy.find(|dropped| dropped.is_missed()),

@@ -4,6 +4,7 @@
 mod machine;
 
 mod displays;
+mod untraced;
 mod windows;
 
 use machine::{Explained, Machine, library};

@@ -374,7 +374,7 @@ fn commands_with_unusual_paths_can_be_copied_into_a_shell() {
 }
 
 /// Compiles a program that creates an instance with an extension. The program's arguments are the library and the extension.
-fn with_extension(machine: &Machine) -> String {
+pub(super) fn with_extension(machine: &Machine) -> String {
     let text = "#include <dlfcn.h>\n#include <stddef.h>\n\
         struct instance { int type; const void *next; unsigned flags; const void *app; unsigned layers; const void *names; unsigned count;\n\
         const char **list; };\n\

@@ -204,7 +204,7 @@ fn each_cause_in_a_layer_is_named_and_its_remedy_helps() {
 }
 
 /// Adds an implicit layer whose `vkCreateInstance` makes the calls `call`.
-fn stops(machine: &Machine, call: &str) {
+pub(super) fn stops(machine: &Machine, call: &str) {
     let library = machine.path("libraries/libstops.so");
     let source = machine.file(
         "stops.c",

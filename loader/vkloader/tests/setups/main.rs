@@ -18,6 +18,7 @@ mod posted;
 mod releases;
 mod reported;
 mod requested;
+mod servers;
 mod surroundings;
 mod tried;
 mod upgraded;
@@ -140,7 +141,44 @@ fn try_all(rows: &[Row]) {
 }
 
 /// Set-ups that have a separate test: the file, and the name of the test.
-const ELSEWHERE: [(&str, &str); 57] = [
+const ELSEWHERE: [(&str, &str); 67] = [
+    (
+        "failed/untraced.rs",
+        "a_loader_that_the_dynamic_linker_does_not_find_is_named",
+    ),
+    (
+        "failed/untraced.rs",
+        "a_program_that_has_no_descriptor_left_for_its_loader_is_said_as_that",
+    ),
+    (
+        "failed/untraced.rs",
+        "the_variables_of_a_program_with_a_loader_of_its_own_are_examined",
+    ),
+    ("failed/untraced.rs", "the_system_call_that_a_filter_refused_is_named"),
+    (
+        "setups/servers.rs",
+        "a_sandbox_without_the_kernels_list_may_have_no_card",
+    ),
+    (
+        "setups/servers.rs",
+        "a_folder_of_device_nodes_that_the_user_may_not_search_is_named",
+    ),
+    (
+        "setups/servers.rs",
+        "a_device_node_in_a_file_system_without_devices_is_named",
+    ),
+    (
+        "setups/servers.rs",
+        "the_variable_that_enables_a_crashing_layer_is_unset",
+    ),
+    (
+        "setups/servers.rs",
+        "drivers_without_their_manifests_are_named_with_the_folder",
+    ),
+    (
+        "setups/servers.rs",
+        "the_variable_that_leaves_out_other_drivers_comes_before_an_update",
+    ),
     (
         "other_failing.rs",
         "a_loader_of_the_program_that_fails_is_named_although_the_program_works_here",

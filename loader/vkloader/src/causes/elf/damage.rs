@@ -2,6 +2,7 @@
 
 use super::closure::{self, Closure, Identity};
 use super::{FOR_ANOTHER_SYSTEM, file_name, locate, refused, shown};
+use crate::causes::instance::to_install;
 use crate::installed;
 use crate::report::{Dropped, UNTIL_THEN};
 use crate::shell::word;
@@ -196,6 +197,19 @@ pub(super) fn for_newer_system(by: &str, path: &Path) -> String {
     }
 }
 
+/// Adapts a remedy for drivers to a layer, whose package may be known.
+pub(super) fn adapt_to_layer(dropped: &mut Dropped) {
+    if let Some(rest) = dropped.advice.strip_prefix(FOR_ANOTHER_SYSTEM) {
+        dropped.advice = match to_install(&dropped.name) {
+            Some(install) => format!("{install}, built for this system{rest}"),
+            None => format!("Install a layer that is built for this system{rest}"),
+        };
+    }
+    dropped.advice = dropped
+        .advice
+        .replace("install another driver", "install another layer");
+}
+
 /// Returns a package with the command that installs it again on systems with apt.
 fn with_command(owner: &str) -> String {
     let name = owner
@@ -240,7 +254,25 @@ pub(in crate::causes) fn blame(dropped: &mut Dropped, finding: String, remedy: &
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::codes;
     use std::sync::mpsc;
+
+    #[test]
+    fn a_layer_for_a_newer_system_comes_with_the_package_of_the_layer() {
+        for (layer, advice) in [
+            (
+                "VK_LAYER_KHRONOS_validation",
+                "Install the layer: vulkan-validationlayers (Debian, Ubuntu)",
+            ),
+            ("VK_LAYER_own", "Install a layer that is built for this system, because"),
+        ] {
+            let mut dropped = codes::LAYER_OLDER.about(layer);
+            dropped.advice = for_newer_system("libx.so", Path::new("/nowhere/libx.so"));
+            adapt_to_layer(&mut dropped);
+            assert!(dropped.advice.starts_with(advice), "{}", dropped.advice);
+            assert!(!dropped.advice.contains("driver"), "{}", dropped.advice);
+        }
+    }
 
     #[test]
     fn files_in_place_of_a_library_are_known_by_their_beginning() {

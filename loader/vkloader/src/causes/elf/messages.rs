@@ -6,9 +6,12 @@ pub(super) struct Row {
     message: &'static str,
     /// Meaning of the message, about "it", the file.
     pub(super) finding: &'static str,
-    /// Remedy; `FILE` stands for the path of the file.
+    /// Remedy; `FILE` stands for the path of the file, and [`BYTES`] for the memory that its thread-local variables need.
     pub(super) remedy: &'static str,
 }
+
+/// Text in remedies that stands for a number of bytes.
+pub(super) const BYTES: &str = "BYTES";
 
 const ANOTHER_SYSTEM: &str = "Install a build of FILE for this system.";
 const NOT_A_LIBRARY: &str =
@@ -21,7 +24,7 @@ const ROWS: [Row; 15] = [
     Row {
         message: ": cannot allocate memory in static TLS block",
         finding: "the program has too little memory left for the thread-local variables of this library",
-        remedy: "Reserve more of this memory: GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384 PROGRAM; in older systems, load the library \
+        remedy: "Reserve more of this memory: GLIBC_TUNABLES=glibc.rtld.optional_static_tls=BYTES PROGRAM; in older systems, load the library \
                  first: LD_PRELOAD=FILE PROGRAM",
     },
     Row {

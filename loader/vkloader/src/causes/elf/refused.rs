@@ -2,7 +2,7 @@
 
 use super::closure::{self, Closure, Identity};
 use super::damage::damaged;
-use super::{closed_folder, file_name, messages, shown};
+use super::{closed_folder, file_name, messages, shown, tls};
 use crate::causes::limits::{Limits, own_remedy};
 use crate::report::{Dropped, Fact, Kind};
 use crate::shell::word;
@@ -41,6 +41,7 @@ const MESSAGES: [(&str, Why); 9] = [
 pub(super) fn explain(dropped: &mut Dropped, words: &str, library: &Path, (own, limits): (Identity, &Limits)) -> bool {
     if let Some((file, row)) = messages::find(words).and_then(|(name, row)| Some((find(name, library, own)?, row))) {
         let advice = row.remedy.replace("FILE", &word(&shown(&file)));
+        let advice = advice.replace(messages::BYTES, &tls::needed(&file, own).to_string());
         insert(dropped, (&file, library), (Kind::Sentence, row.finding), advice);
         return true;
     }
@@ -196,7 +197,7 @@ const MOUNTS: &str = "/proc/self/mountinfo";
 const ESCAPED: [(&str, &str); 4] = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
 
 /// Returns the mount point of the file system that contains a file.
-fn mount_point(file: &Path) -> String {
+pub(crate) fn mount_point(file: &Path) -> String {
     let file = std::fs::canonicalize(file).unwrap_or_else(|_| file.into());
     let mounts = std::fs::read_to_string(MOUNTS).unwrap_or_default();
     mounted_at(&mounts, &file).unwrap_or_else(|| shown(&file))

@@ -31,6 +31,9 @@ const NO_CARD_IN_WSL: &str = "WSL gets its card through Windows, so the packages
     with the driver dzn (libvulkan_dzn.so).";
 /// Files in `/dev` of NVIDIA's chips for cars, robots and tablets (Tegra, Jetson), which are not on the PCI bus.
 const TEGRA: [&str; 3] = ["dev/nvhost-ctrl", "dev/nvhost-ctrl-gpu", "dev/nvmap"];
+/// Remedy for a container with a link to NVIDIA's driver that leads to no file.
+const STALE_CONTAINER: &str = "The host's driver was probably updated after the files of the container were made: make a new container from the image. If it is made \
+    from a CDI file, first make that file again on the host: nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml";
 /// Files that exist in containers whose NVIDIA libraries come from the host, in addition to those of [`drivers::gets_libraries`].
 const OTHER_CONTAINERS: [&str; 4] = ["run/.toolboxenv", "run/.distroboxenv", "etc/distrobox", ".flatpak-info"];
 
@@ -56,7 +59,11 @@ fn from_host(report: &mut Report, machine: &Machine) {
     if !is_inside || of_tegra.is_none() && !report.hardware.iter().any(is_nvidias) {
         return;
     }
-    let advice = of_tegra.map_or_else(|| to_install("nvidia", &[], machine, report), String::from);
+    let advice = if of_tegra.is_none() && drivers::gets_libraries(report) && machine.has_dangling_nvidia() {
+        STALE_CONTAINER.into()
+    } else {
+        of_tegra.map_or_else(|| to_install("nvidia", &[], machine, report), String::from)
+    };
     // A library that the system has in another folder, or that the dynamic linker's cache lacks, has a remedy of its own.
     let is_absent =
         |one: &&mut Dropped| one.absent == Some(Absent::Everywhere) && is_nvidia(&one.name) && is_absent(one);

@@ -212,6 +212,14 @@ impl Machine {
         versions.find(|version| is_version(version))
     }
 
+    /// Returns `true` if the link to NVIDIA's driver leads to no file. The tools that make a container create this link, for the files of the
+    /// host's driver.
+    pub(super) fn has_dangling_nvidia(&self) -> bool {
+        let links = NVIDIA_FOLDERS.map(|folder| self.path(folder).join("libGLX_nvidia.so.0"));
+        let mut links = links.iter().filter(|link| link.is_symlink());
+        links.next().is_some_and(|link| !link.exists()) && links.all(|link| !link.exists())
+    }
+
     /// Returns the path of an installed library: `name`, followed by `.so.0` or `.so`. Prefers `.so.0`, because the other link belongs to
     /// packages for developers.
     pub(super) fn library(&self, name: &str) -> Option<PathBuf> {

@@ -18,6 +18,7 @@ mod rules;
 mod service;
 mod several;
 mod software;
+mod unlisted;
 
 pub(super) use failing::is_for_no_card;
 
@@ -25,7 +26,7 @@ use super::{Snap, elf, linker};
 use crate::report::{Card, Device, Dropped, Report, codes, rank};
 pub(crate) use drivers::for_cards;
 use machine::{Machine, WINDOWS_DRIVER, WINDOWS_NODE};
-use permissions::{closed_nodes, permissions};
+use permissions::{closed_nodes, in_closed_folder, permissions};
 use service::Service;
 use several::{is_explained, is_of_minor_card};
 use std::path::{Path, PathBuf};
@@ -120,7 +121,7 @@ fn obstacles(machine: &Machine, report: &Report, wanted: Option<&str>, is_replac
         }
     }
     if found.is_empty() && report.hardware.is_empty() {
-        found.extend(no_list(machine).or_else(|| no_windows(machine, report)));
+        found.extend(unlisted::find(machine, report).or_else(|| no_windows(machine, report)));
     }
     let may_be_cause = |dropped: &Dropped| {
         dropped.is_noise() || lacks_node(dropped, machine, &closed) || drivers::is_of_windows(dropped)
@@ -159,40 +160,6 @@ fn obstacles(machine: &Machine, report: &Report, wanted: Option<&str>, is_replac
         found.extend(no_card(report, machine));
     }
     found
-}
-
-/// Commands that mount the folders of the kernel in a changed root folder.
-const MOUNTS: [(&str, &str); 3] = [
-    ("/proc", "mount -t proc proc /proc"),
-    ("/sys", "mount -t sysfs sysfs /sys"),
-    ("/dev", "mount -t devtmpfs devtmpfs /dev"),
-];
-
-/// Returns a finding for a system without the kernel's list of devices. A changed root folder most often lacks other folders too.
-fn no_list(machine: &Machine) -> Option<Dropped> {
-    let missing = machine.unmounted();
-    let found = missing
-        .contains(&"/sys")
-        .then(|| codes::HARDWARE_NO_SYS.about("/sys"))?;
-    if !missing.contains(&"/proc") && !machine.is_changed_root() {
-        return Some(found);
-    }
-    let commands = MOUNTS.iter().filter(|(folder, _)| missing.contains(folder));
-    let commands: Vec<&str> = commands.map(|(_, command)| *command).collect();
-    let folders: Vec<&str> = missing.iter().map(|folder| folder.trim_start_matches('/')).collect();
-    Some(Dropped {
-        reason: format!(
-            "The root folder was changed (chroot), and the folders of the kernel are not mounted in it: {}.",
-            missing.join(", ")
-        ),
-        advice: format!(
-            "Mount them in the chroot, as the superuser: {}; or from outside, where ROOT is its folder: for f in {}; do mount --rbind /$f \
-             ROOT/$f; done",
-            commands.join(" && "),
-            folders.join(" ")
-        ),
-        ..found
-    })
 }
 
 /// Returns a finding for WSL in which the graphics card of Windows is missing.
@@ -338,6 +305,9 @@ fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
         (false, None) if machine.is_changed_root() => (card.node.as_deref()?, IN_CHANGED_ROOT),
         (false, None) => (card.node.as_deref()?, row.remedy),
     };
+    if let Some(folder) = elf::closed_folder(&machine.path(node)) {
+        return Some(in_closed_folder(folder, machine));
+    }
     (!machine.has(node)).then(|| without_node(card, (node, advice), machine, report))
 }
 
@@ -476,6 +446,9 @@ fn explain_drivers(report: &mut Report, machine: &Machine) {
             Some(card) => format!("{card} is for another driver, unless the host hands its own card to the guest"),
             None if row.nodes.iter().any(|node| machine.has(node)) => {
                 "a node for it exists, but the driver does not use this node".into()
+            }
+            None if unlisted::is_without_list(machine) => {
+                "without the kernel's list of devices (/sys), it finds no device".into()
             }
             None if row.kernel_drivers.is_empty() => "the system lists no device for it".into(),
             None => format!(

@@ -3,8 +3,10 @@
 use super::kernel;
 use super::machine::{Machine, is_open_to_us};
 use super::rules;
+use crate::causes::elf;
 use crate::report::{Dropped, codes};
 use crate::shell::word;
+use rustix::fs::{FileType, StatVfsMountFlags, statvfs};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -15,8 +17,45 @@ const UNMAPPED: u32 = 65534;
 /// Returns the device nodes that this user may not open.
 pub(super) fn closed_nodes(machine: &Machine) -> Vec<PathBuf> {
     let mut closed = machine.nodes();
-    closed.retain(|node| !is_open_to_us(node));
+    closed.retain(|node| !is_open_to_us(node) || is_without_devices(node));
     closed
+}
+
+/// Returns `true` for a device node in a file system that is mounted with `nodev`. No user can open such a node, whatever its permissions are.
+fn is_without_devices(node: &Path) -> bool {
+    let is_device = fs::metadata(node).is_ok_and(|status| FileType::from_raw_mode(status.mode()).is_char_device());
+    is_device && statvfs(node).is_ok_and(|system| system.f_flag.contains(StatVfsMountFlags::NODEV))
+}
+
+/// Returns the finding about a device node in a file system that is mounted with `nodev`.
+fn without_devices(node: &Path) -> Dropped {
+    let mount = elf::mount_point(node);
+    Dropped {
+        reason: "The device node of the graphics card is in a file system that forbids devices (nodev).".into(),
+        findings: [format!("{mount} is mounted with nodev")].into(),
+        advice: format!(
+            "Let the file system have devices: mount -o remount,dev {}; in a sandbox of bubblewrap, hand the nodes over with --dev-bind /dev/dri \
+             /dev/dri in place of --bind; in a container, with --device /dev/dri in place of a volume",
+            word(&mount)
+        ),
+        ..codes::HARDWARE_NO_PERMISSION.about(node.display().to_string())
+    }
+}
+
+/// Returns the finding about a folder of device nodes that this user may not search.
+pub(super) fn in_closed_folder(folder: &Path, machine: &Machine) -> Dropped {
+    let mode = fs::metadata(folder).map_or(0, |status| status.mode() & 0o7777);
+    let folder = folder.display().to_string();
+    Dropped {
+        reason: "This user may not search the folder with the device node of the graphics card.".into(),
+        findings: [format!(
+            "the user {} may not search {folder} (mode {mode:04o})",
+            user(machine)
+        )]
+        .into(),
+        advice: format!("Let all users search the folder: chmod a+rx {}", word(&folder)),
+        ..codes::HARDWARE_NO_PERMISSION.about(folder)
+    }
 }
 
 /// Returns a finding about device nodes that this user may not open.
@@ -24,6 +63,9 @@ pub(super) fn permissions(machine: &Machine, closed: &[PathBuf]) -> Option<Dropp
     let first = closed.first()?;
     if let Some(found) = rules::refusing(first, machine) {
         return Some(found);
+    }
+    if is_without_devices(first) {
+        return Some(without_devices(first));
     }
     let row = codes::HARDWARE_NO_PERMISSION;
     let user = user(machine);

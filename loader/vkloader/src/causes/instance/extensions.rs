@@ -1,6 +1,7 @@
 //! Names the instance extension that a program requested, and the drivers and layers that may have it.
 
 use super::{between, missing, to_install};
+use crate::causes::{REPLACING, usual_manifests};
 use crate::manifests;
 use crate::report::{Dropped, Report, rank};
 use reasons::rank::OTHER;
@@ -49,6 +50,7 @@ pub(super) fn name(found: &mut Dropped, report: &Report) {
         found.advice = OF_UNKNOWN.into();
     } else if !drivers.is_empty() {
         found.advice = format!("{}{}", missing::update(&drivers), instead(name));
+        only_some(found, name, report);
     }
     let words = left_out
         .iter()
@@ -57,6 +59,26 @@ pub(super) fn name(found: &mut Dropped, report: &Report) {
     if is_known && !drivers.is_empty() {
         let words = format!("drivers without it: {}", drivers.join(", "));
         found.findings.push(words);
+    }
+}
+
+/// Puts first the remedy for a variable that names drivers, if others are installed in the usual folders.
+fn only_some(found: &mut Dropped, extension: &str, report: &Report) {
+    let is_set = |name: &&&str| report.variables.get(name).is_some_and(|value| !value.is_empty());
+    let Some(&variable) = REPLACING.iter().find(is_set) else {
+        return;
+    };
+    let named = report.variables.get(variable).unwrap_or_default();
+    let is_other = |manifest: &String| !named.split(':').any(|path| path == manifest);
+    let others: Vec<String> = usual_manifests().into_iter().filter(is_other).collect();
+    if let Some(first) = others.first() {
+        let words = format!("{variable} leaves out drivers that may have {extension}, such as that of {first}");
+        found.findings.insert(0, words);
+        found.variable = Some(variable.into());
+        found.advice = format!(
+            "Let the loader search all drivers: unset {variable}. If that does not help: {}",
+            found.advice
+        );
     }
 }
 

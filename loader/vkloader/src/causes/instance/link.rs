@@ -3,10 +3,14 @@
 use crate::causes::elf;
 use crate::events::{Event, Record};
 use crate::report::{Dropped, Report, codes, rank};
+use crate::untraced::sentence;
 use std::path::{Path, PathBuf};
 
 /// Name of a link to the loader. Only packages for developers contain this link.
-const LINK: &str = "libvulkan.so";
+pub(crate) const LINK: &str = "libvulkan.so";
+/// Remedy for the missing link.
+pub(crate) const TO_LINK: &str = "install the package with this link: libvulkan-dev (Debian, Ubuntu), vulkan-loader-devel (Fedora) or \
+    vulkan-icd-loader (Arch); or make the link libvulkan.so to libvulkan.so.1 in the folder of that file";
 /// Upper bound on the size in bytes of a program that is searched for names.
 const LARGEST_PROGRAM: u64 = 64 << 20;
 
@@ -37,12 +41,11 @@ pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
     let is_missing = !has_own_link(program, report) && elf::without_variable(LINK, own).is_none();
     ((names_link || names_both) && is_missing).then(|| Dropped {
         rank: if names_both { rank::CONSEQUENCE } else { row.rank() },
-        reason: format!("The program opens {LINK}, but only {LINK}.1 is installed, so that it fails without vkloader{may_go_on}."),
-        findings: ["vkloader gave the program a library of this name"].into(),
-        advice: format!(
-            "Install the package with this link: libvulkan-dev (Debian, Ubuntu), vulkan-loader-devel (Fedora) or vulkan-icd-loader (Arch); or make \
-             the link {LINK} to {LINK}.1 in the folder of that file."
+        reason: format!(
+            "The program opens {LINK}, but only {LINK}.1 is installed, so that it fails without vkloader{may_go_on}."
         ),
+        findings: ["vkloader gave the program a library of this name"].into(),
+        advice: format!("{}.", sentence(TO_LINK)),
         ..row.about(LINK)
     })
 }

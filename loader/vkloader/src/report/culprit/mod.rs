@@ -16,6 +16,7 @@ use crate::child::{Ending, Finished};
 use crate::crash::{Crash, Exception, Frame, Instruction, Unsupervised, callee, sanitizer};
 use crate::events::Record;
 use crate::names;
+use crate::system_calls;
 use parts::{Owner, Part, Parts};
 use serde::Serialize;
 use std::path::Path;
@@ -114,6 +115,9 @@ pub(crate) struct Crashed {
     preloaded: Option<String>,
     #[serde(skip)]
     instruction: Instruction,
+    /// Name or number of the system call that a filter did not permit.
+    #[serde(skip)]
+    system_call: Option<String>,
     /// Runtime of a sanitizer that ended the process because it was not opened first.
     #[serde(skip)]
     late_runtime: Option<String>,
@@ -228,6 +232,7 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
         signal: crash.signal,
         address: crash.address.map(hexadecimal),
         instruction: crash.instruction,
+        system_call: crash.system_call.map(system_calls::name),
         sender: crash.sender,
         exception: crash.exception.clone(),
         sanitizer: crash.sanitizer,
@@ -262,6 +267,10 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
         _ => {}
     }
     let inner = place.map_or(&crash.frames[..], |place| &crash.frames[..=place]);
+    if crashed.is_filtered() {
+        // Without the driver or layer, another part of the process may make the same call.
+        (crashed.switch, crashed.own_switch) = (None, None);
+    }
     let mut inner = inner.iter().filter_map(|frame| frame.file.clone());
     // The runtime of a sanitizer is innermost because it found an error in other code.
     crashed.preloaded = inner.find(|file| crash.preloaded.contains(file) && sanitizer(file).is_none());

@@ -42,12 +42,22 @@ impl Crashed {
             _ => "the program".into(),
         };
         let by = match &self.called_by {
-            Some(caller) if self.culprit != Who::Program => format!(", called by {caller}"),
+            Some(caller) if self.culprit != Who::Program => format!("{}, called by {caller}", self.through()),
             _ => String::new(),
         };
         let place = self.place();
         // A comma or colon follows the program's name in most of the sentences below, so this code removes a comma at the end of the name.
         let before_sign = program.trim_end_matches(',');
+        if self.is_filtered() {
+            let who = match self.culprit {
+                Who::Driver | Who::Layer => format!(" of {}", self.name),
+                _ => String::new(),
+            };
+            let call = self.system_call.as_deref().unwrap_or("unknown");
+            return format!(
+                "A filter for system calls (seccomp) ended {program} at the call {call}{who}: {signal} {place}."
+            );
+        }
         match self.culprit {
             Who::Driver => format!("The driver {} crashed {before_sign}: {signal} {place}{by}.", self.name),
             Who::Layer => format!("The layer {} crashed {before_sign}: {signal} {place}{by}.", self.name),
@@ -60,6 +70,31 @@ impl Crashed {
                 format!("A crash ended {before_sign}: {signal} {place}. The culprit is unknown.")
             }
         }
+    }
+
+    /// Returns the library of the culprit as the caller of the innermost function, if that function is of another library.
+    fn through(&self) -> String {
+        let first = self.frames.first().and_then(|first| first.file.as_ref());
+        let file = |path: &String| path.rsplit('/').next().map(String::from);
+        let is_same = first.and_then(file) == self.library.as_ref().and_then(file);
+        let is_other = first.is_some() && !is_same && self.sanitizer.is_none() && !self.is_terminated();
+        let own = self.library.as_ref().filter(|_| is_other);
+        own.map_or_else(String::new, |own| format!(", called by {own}"))
+    }
+
+    /// Returns `true` if a filter for system calls ended the process, because of a call that the filter does not permit.
+    pub(super) fn is_filtered(&self) -> bool {
+        self.signal == libc::SIGSYS && self.sender.is_none() && self.unsupervised.is_none()
+    }
+
+    /// Returns the remedy for a filter for system calls that does not permit a call.
+    fn permit(&self) -> String {
+        let call = self.system_call.as_deref().unwrap_or("the call");
+        let named = self.system_call.as_deref().unwrap_or("NAME");
+        format!(
+            "Let the filter of the sandbox permit {call}: in a service of systemd, add SystemCallFilter={named} with systemctl edit NAME; in a container, add \
+             it to the profile (docker run --security-opt seccomp=FILE, or to try: seccomp=unconfined)."
+        )
     }
 
     /// Returns the signal that ended the process, or a description of an end on purpose.
@@ -205,10 +240,6 @@ impl Crashed {
     /// Returns the remedy for a signal with one usual cause.
     fn advice_for_signal(&self) -> Option<&'static str> {
         match self.signal {
-            libc::SIGSYS => Some(
-                "A filter for system calls (seccomp) of a sandbox ended the process: let it permit the call, as with docker run --security-opt \
-                 seccomp=unconfined, or SystemCallFilter= of systemd.",
-            ),
             libc::SIGILL | libc::SIGTRAP if self.is_trap() => (self.culprit == Who::Program).then_some(
                 "The program ended itself, most often because one of its checks failed: read its last messages.",
             ),
@@ -222,6 +253,9 @@ impl Crashed {
 
     /// Returns the remedy for the signal, followed by the remedy without the culprit; `None` if neither remedy exists.
     pub(super) fn advice(&self) -> Option<String> {
+        if self.is_filtered() {
+            return Some(self.permit());
+        }
         let without = self.without_culprit();
         match (self.advice_for_cause(), without) {
             (Some(first), Some(without)) => Some(format!("{first} If that does not help: {without}")),

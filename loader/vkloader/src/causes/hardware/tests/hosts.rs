@@ -374,6 +374,31 @@ fn the_groups_of_a_pod_are_in_its_specification() {
     assert_eq!(for_pod(&machine, &nodes), None);
 }
 
+/// The tools that make a container leave links to files of the host's driver, which an update of the host removes.
+#[test]
+fn a_container_with_links_to_the_hosts_old_driver_is_made_again() {
+    let system = System::new();
+    system.card("0000:01:00.0", "0x030000", "0x10de", Some("nvidia"));
+    system.file(".dockerenv", "").file("usr/lib/x86_64-linux-gnu/other", "");
+    let failed = || Report {
+        dropped: vec![Dropped {
+            code: "driver.not-opened".into(),
+            absent: Some(crate::report::Absent::Everywhere),
+            ..codes::DRIVER_NONE_HAS_DEVICE.about("libGLX_nvidia.so.0")
+        }],
+        ..report()
+    };
+    let advice = || {
+        let dropped = system.found(failed()).dropped;
+        let found = dropped.into_iter().find(|one| one.code == "driver.not-opened");
+        found.expect("a finding").advice
+    };
+    assert!(advice().contains("NVIDIA_DRIVER_CAPABILITIES=all"), "{}", advice());
+    let link = system.0.path().join("usr/lib/x86_64-linux-gnu/libGLX_nvidia.so.0");
+    symlink("libGLX_nvidia.so.535.104.05", link).expect("a link");
+    assert!(advice().contains("nvidia-ctk cdi generate"), "{}", advice());
+}
+
 /// A Jetson's card is part of the chip, and the libraries of its driver come from the host.
 #[test]
 fn a_container_on_a_jetson_gets_the_driver_from_the_runtime() {

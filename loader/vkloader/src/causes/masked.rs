@@ -1,0 +1,55 @@
+//! Folders that a service of systemd hides from its program.
+
+use std::fs;
+use std::path::Path;
+
+/// End of the path of the empty folder that systemd mounts on folders that it hides.
+const EMPTY: &str = "systemd/inaccessible/dir";
+
+/// Returns the finding and the remedy for a folder that systemd hides.
+pub(super) fn explain(folder: &Path) -> Option<(String, String)> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let folder = folder.to_str()?;
+    is_masked(&mounts, folder).then(|| {
+        let setting = match folder {
+            "/home" | "/root" | "/run/user" => "ProtectHome=yes",
+            _ => "InaccessiblePaths=",
+        };
+        (
+            format!("systemd hides {folder} from this service ({setting} in its unit)"),
+            format!(
+                "Put the file in another folder, such as /opt; or let the service read {folder}: systemctl edit NAME, with {} below [Service]",
+                if setting == "ProtectHome=yes" {
+                    "ProtectHome=read-only".into()
+                } else {
+                    format!("InaccessiblePaths= without {folder}")
+                }
+            ),
+        )
+    })
+}
+
+/// Returns `true` if the last mount on a folder is the empty folder of systemd. `mounts` is the text of `/proc/self/mountinfo`.
+fn is_masked(mounts: &str, folder: &str) -> bool {
+    let mut roots = mounts.lines().filter_map(|line| {
+        let mut words = line.split(' ').skip(3);
+        let (root, place) = (words.next()?, words.next()?);
+        (place == folder).then_some(root)
+    });
+    roots.next_back().is_some_and(|root| root.ends_with(EMPTY))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_mount_on_a_folder_counts() {
+        let plain = "20 1 0:20 / /home rw - ext4 /dev/sda1 rw\n";
+        let masked = "30 20 0:25 /systemd/inaccessible/dir /home ro,nosuid - tmpfs tmpfs rw\n";
+        assert!(is_masked(&format!("{plain}{masked}"), "/home"));
+        assert!(!is_masked(&format!("{masked}{plain}"), "/home"));
+        assert!(!is_masked(masked, "/root"));
+        assert!(!is_masked("", "/home"));
+    }
+}

@@ -1,0 +1,120 @@
+//! Programs that fail before they get a Vulkan loader that writes a trace.
+
+use super::machine::{Explained, Machine, library};
+use std::fs;
+use std::process::Command;
+
+/// Includes of the programs below.
+const BEGIN: &str = "#include <dlfcn.h>\n#include <stdio.h>\n";
+
+fn machine() -> Machine {
+    let machine = Machine::new();
+    machine.driver("good", "device one");
+    machine
+}
+
+/// Runs `vkloader explain` for a program with the main function `text`.
+fn explain(machine: &Machine, text: &str) -> Explained {
+    let program = machine.c_program(&format!("{BEGIN}int main(void) {{ {text} }}\n"));
+    let library = library();
+    machine.explain_with(&["--library", library.to_str().expect("plain"), "--", &program])
+}
+
+/// Asserts that the program left no trace, and that the reason and the remedy contain these words.
+fn assert_told(explained: &Explained, reason: &str, remedy: &str) {
+    assert_eq!(explained.first(), "program.no-trace", "{:#}", explained.report);
+    let told = explained.report["dropped"][0]["reason"].as_str().unwrap_or_default();
+    assert!(told.contains(reason), "{told}");
+    assert!(explained.advice().contains(remedy), "{}", explained.advice());
+}
+
+#[test]
+fn a_loader_that_the_dynamic_linker_does_not_find_is_named() {
+    let machine = machine();
+    let open = |name: &str| format!("return dlopen(\"{name}\", 2) ? 0 : 3;");
+    assert_told(
+        &explain(&machine, &open("libvulkan.so.77")),
+        "The program opens libvulkan.so.77, ",
+        "",
+    );
+    assert_told(
+        &explain(&machine, &open("/nowhere/libvulkan.so.1")),
+        "by the path /nowhere/libvulkan.so.1, which is not there",
+        "Let it open libvulkan.so.1 without a folder",
+    );
+    // A program that opens no loader has another reason for its failure.
+    assert_told(&explain(&machine, "return 3;"), "it opened no Vulkan loader", "");
+}
+
+#[test]
+fn a_program_that_has_no_descriptor_left_for_its_loader_is_said_as_that() {
+    let text = "while (fopen(\"/dev/null\", \"r\")) ; return dlopen(\"libvulkan.so.1\", 2) ? 0 : 3;";
+    let mut machine = machine();
+    let prlimit = ["prlimit", "--nofile=128:128"].map(String::from);
+    if !machine.start_with(prlimit.into()) {
+        return;
+    }
+    assert_told(&explain(&machine, text), "at most 128 (RLIMIT_NOFILE)", "LimitNOFILE=");
+}
+
+/// A program opens its own loader. `vkloader` reports why no loader finds a driver with the variables of the program.
+#[test]
+fn the_variables_of_a_program_with_a_loader_of_its_own_are_examined() {
+    let mut machine = machine();
+    let folder = machine.path("own");
+    fs::create_dir_all(&folder).expect("a folder");
+    let own = folder.join("libvulkan.so.1");
+    let source = machine.file("own.c", "int own;\n");
+    let made = Command::new("cc")
+        .args(["-shared", "-fPIC", "-o"])
+        .args([&own, &source])
+        .status();
+    assert!(made.expect("a compiler").success());
+    let own = own.display();
+    let text = format!("return dlopen(\"{own}\", 2) ? 2 : 3;");
+    let reason = format!("it opened {own}, which writes no trace");
+    assert_told(
+        &explain(&machine, &text),
+        &reason,
+        &format!("mv {own} {own}.off && ln -s "),
+    );
+    machine.variable("VK_DRIVER_FILES", "/nowhere/icd.json");
+    let explained = explain(&machine, &text);
+    let first = &explained.report["dropped"][0];
+    assert_eq!(first["name"], "VK_DRIVER_FILES", "{:#}", explained.report);
+    assert!(
+        explained.findings().contains("this was tried"),
+        "{}",
+        explained.findings()
+    );
+    assert!(explained.codes().contains(&"program.no-trace"));
+    // A program that ends normally may have found its devices.
+    let explained = explain(&machine, &text.replace("? 2", "? 0"));
+    assert_eq!(explained.first(), "program.no-trace", "{:#}", explained.report);
+}
+
+/// The filter of a sandbox ends the program, which is not the fault of the program or of a driver.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[test]
+fn the_system_call_that_a_filter_refused_is_named() {
+    let text = "struct sock_filter f[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getpriority, 0, 1),\n\
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};\n\
+        struct sock_fprog p = {4, f}; prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p)) return 0;\n\
+        return getpriority(0, 0);";
+    let machine = machine();
+    let include = "#include <linux/filter.h>\n#include <linux/seccomp.h>\n#include <sys/prctl.h>\n#include <sys/resource.h>\n#include <sys/syscall.h>\n";
+    let program = machine.c_program(&format!("{include}int main(void) {{ {text} }}\n"));
+    let library = library();
+    let explained = machine.explain_with(&["--library", library.to_str().expect("plain"), "--", &program]);
+    if explained.report["ending"]["number"] == 0 {
+        return super::machine::skip("the system permits no filters for system calls");
+    }
+    assert_eq!(explained.first(), "program.crashed", "{:#}", explained.report);
+    let reason = explained.report["dropped"][0]["reason"].as_str().unwrap_or_default();
+    assert!(reason.contains("ended the program at the call getpriority"), "{reason}");
+    assert!(
+        explained.advice().contains("SystemCallFilter=getpriority"),
+        "{}",
+        explained.advice()
+    );
+}
