@@ -107,7 +107,7 @@ impl Debug {
     /// # Errors
     /// Returns the error that the system reported.
     pub fn write<L>(&self, drivers: &Drivers<L>, state: &Value) -> io::Result<()> {
-        let manifests = drivers.published().iter().map(|driver| {
+        let manifests = drivers.published_for(None).map(|driver| {
             let Published { name, contents, .. } = &driver.published;
             (name.clone(), contents.clone())
         });

@@ -174,15 +174,7 @@ fn read(
     let header = header
         .filter(|_| at == size && !file.has_changed())
         .ok_or_else(changed)?;
-    Ok((header, hexadecimal(&hash.finalize())))
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value)]);
-    bytes
-        .iter()
-        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
-        .collect()
+    Ok((header, format!("{:x}", hash.finalize())))
 }
 
 #[cfg(test)]
@@ -215,7 +207,7 @@ mod tests {
         assert_eq!(rustix::fs::fcntl_get_seals(&descriptor).unwrap() & SEALS, SEALS);
         assert_eq!(rustix::io::write(&descriptor, b"x"), Err(Errno::BADF));
         assert_eq!(library.size, bytes.len() as u64);
-        assert_eq!(library.sha256, hexadecimal(&Sha256::digest(&bytes)));
+        assert_eq!(library.sha256, format!("{:x}", Sha256::digest(&bytes)));
         assert_eq!(contents(descriptor), bytes);
         // Each client's descriptor has its own file offset, which is at the start of the file.
         assert_eq!(contents(library.for_client(Group::Users).unwrap()), bytes);

@@ -1,7 +1,7 @@
 //! The command `package LIBRARY MANIFEST OUT`, which creates a package of an installed driver.
 
 use crate::failure::Failure;
-use crate::package::{Class, Fault, Manifest, Metadata, Need, class_of, library_header};
+use crate::package::{Class, Described, Fault, InnerPath, Manifest, Metadata, class_of, library_header};
 use elf::{Header, START_BYTES};
 use linked::Identity;
 use rustix::fs::{CWD, RenameFlags};
@@ -45,7 +45,11 @@ pub fn make(
     } else {
         installed(library, own)?
     };
-    check_class(&found, own, out)?;
+    let class = header(&found)?.form.class;
+    if class != own {
+        let file = found.to_string_lossy().into_owned();
+        return Err(Fault::Class { file, class }.into());
+    }
     let described = Manifest::read(&text, &manifest.to_string_lossy())?;
     if let Some(class) = class_in(&described, manifest)
         && class != own
@@ -98,7 +102,7 @@ fn fill(folder: &Path, name: &str, library: &Path, manifest: &[u8], more: Option
     put(library, &contents.join(name))?;
     let mut needs = Vec::new();
     for (file, need) in needs_of(library) {
-        put(&file, &contents.join(&need.file_path))?;
+        put(&file, &contents.join(need.path.as_str()))?;
         needs.push(need);
     }
     let mut description = json!({
@@ -123,18 +127,18 @@ fn fill(folder: &Path, name: &str, library: &Path, manifest: &[u8], more: Option
 
 /// Returns the libraries that a driver needs, and their descriptions. Skips the C library, and libraries whose names are too long for a
 /// key.
-fn needs_of(library: &Path) -> Vec<(PathBuf, Need)> {
+fn needs_of(library: &Path) -> Vec<(PathBuf, Described)> {
     let needs = linked::needs_in_order(library).into_iter();
     let described = needs.filter_map(|path| {
         let name = path.file_name()?.to_str()?.to_owned();
         let real = fs::canonicalize(&path).ok()?;
-        let need = Need {
-            file_path: format!("{NEEDS}/{}", real.file_name()?.to_str()?),
+        let need = Described {
+            path: InnerPath::try_from(format!("{NEEDS}/{}", real.file_name()?.to_str()?)).ok()?,
             symbols: symbols(&real).unwrap_or_default(),
             c_library: c_library(&real),
             name,
         };
-        need.is_valid().then_some((real, need))
+        need.is_need().then_some((real, need))
     });
     described.collect()
 }
@@ -190,18 +194,6 @@ pub(crate) fn header(library: &Path) -> Result<Header, Failure> {
         wrong,
     })?;
     Ok(header)
-}
-
-/// Checks that a library is for the programs that the package `out` is for.
-fn check_class(library: &Path, own: Class, out: &Path) -> Result<(), Failure> {
-    let class = header(library)?.form.class;
-    if class == own {
-        return Ok(());
-    }
-    let (bits, out) = (class.bits(), out.display());
-    Err(Failure::at(library)(format!(
-        "it is for {bits}-bit programs, and {out} is not: names that end in -32, and no others, are for 32-bit programs"
-    )))
 }
 
 /// Returns the word size of the programs that a manifest is for; `None` if the manifest does not show it.

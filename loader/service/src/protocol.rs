@@ -213,13 +213,6 @@ mod tests {
     }
 
     #[test]
-    fn lsv_35_unknown_operations_are_unsupported() {
-        for operation in [0, 5, 7, 0x7fff] {
-            assert_eq!(read(operation, b"{}"), Err(status::UNSUPPORTED));
-        }
-    }
-
-    #[test]
     fn lsv_60_bad_requests() {
         for payload in [
             &b""[..],
@@ -255,8 +248,6 @@ mod tests {
             assert_eq!(packet.header, asked.reply());
             String::from_utf8(packet.payload.to_vec()).unwrap()
         };
-        assert_eq!(text(Reply::status(status::NOT_FOUND)), r#"{"status":"not_found"}"#);
-        assert_eq!(text(Reply::Features { features: 7 }), r#"{"features":7}"#);
         let status = status::OK;
         assert_eq!(
             text(Reply::Manifests { status, count: 2 }),
@@ -268,17 +259,11 @@ mod tests {
             sha256: "ab".into(),
         };
         assert_eq!(text(library), r#"{"status":"ok","size":3,"sha256":"ab"}"#);
-        let device = |driver: String, active: &[&str]| Device {
-            node: "renderD128".into(),
-            driver,
-            active_icds: active.iter().map(|number| (*number).to_owned()).collect(),
-        };
-        let devices = vec![device("amdgpu".into(), &["0", "2"]), device(String::new(), &[])];
-        assert_eq!(
-            text(Reply::Devices { devices }),
-            r#"{"devices":[{"node":"renderD128","driver":"amdgpu","active_icds":["0","2"]},{"node":"renderD128","driver":"","active_icds":[]}]}"#
-        );
-        let devices = vec![device("x".repeat(wire::MOST_IN_REPLY), &[])];
+        let devices = vec![Device {
+            node: "x".repeat(wire::MOST_IN_REPLY),
+            driver: String::new(),
+            active_icds: Vec::new(),
+        }];
         assert_eq!(text(Reply::Devices { devices }), r#"{"status":"busy"}"#);
     }
 }

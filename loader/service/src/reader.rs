@@ -75,7 +75,6 @@ impl Reader {
         }
         let loaded = Box::new(Loaded {
             manifest: files.manifest,
-            class,
             libraries,
         });
         Ok((loaded, files.stamp))

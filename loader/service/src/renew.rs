@@ -3,7 +3,7 @@
 
 use crate::failure::Failure;
 use crate::make_package::{header, libraries, make};
-use crate::package::{class_of, package_for};
+use crate::package::{Class, class_of, package_for};
 use linked::Identity;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -46,7 +46,7 @@ const NAMES: &[(&str, &str)] = &[
 /// The folder with packages cannot be read.
 pub fn renew(folders: &[PathBuf], out: &Path) -> Result<Vec<String>, Failure> {
     let mut lines = Vec::new();
-    let (mut seen, mut unknown) = (BTreeSet::new(), BTreeSet::new());
+    let (mut seen, mut unknown) = (BTreeSet::new(), Vec::new());
     for left in files(out).into_iter().filter(|path| is_left_over(path)) {
         fs::remove_dir_all(&left).map_err(Failure::at(&left))?;
     }
@@ -54,24 +54,21 @@ pub fn renew(folders: &[PathBuf], out: &Path) -> Result<Vec<String>, Failure> {
         let Some(package) = package_of(&manifest) else { continue };
         if let Err(error) = renew_of(&manifest, package, out, &mut seen, &mut lines) {
             // The packages of a driver with an invalid manifest stay as they are.
-            unknown.insert(package);
+            unknown.push(package);
             lines.push(format!("{package}: {error}"));
         }
     }
+    for class in [Class::Bits64, Class::Bits32] {
+        seen.extend(unknown.iter().filter_map(|name| package_for(name, class)));
+    }
     for package in files(out) {
         let name = package.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let is_unknown = || unknown.iter().any(|one| is_of(name, one));
-        if made_of(&package).is_some() && !seen.contains(name) && !is_unknown() {
+        if made_of(&package).is_some() && !seen.contains(name) {
             fs::remove_dir_all(&package).map_err(Failure::at(&package))?;
             lines.push(format!("{name}: removed"));
         }
     }
     Ok(lines)
-}
-
-/// Returns `true` if a package is one of the packages for both word sizes that a name stands for.
-fn is_of(package: &str, name: &str) -> bool {
-    package_for(name, class_of(package)).is_some_and(|one| one == package)
 }
 
 /// Creates or updates the packages of a manifest's libraries, and adds their names to `seen`.
@@ -155,7 +152,9 @@ fn is_left_over(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let parts = name.strip_prefix('.').and_then(|name| name.rsplit_once('.'));
     parts.is_some_and(|(package, process)| {
-        NAMES.iter().any(|(_, known)| is_of(package, known))
+        NAMES
+            .iter()
+            .any(|(_, known)| package_for(known, class_of(package)).as_deref() == Some(package))
             && process.parse::<u32>().is_ok()
             && !Path::new("/proc").join(process).exists()
     })

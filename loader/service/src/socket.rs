@@ -3,7 +3,7 @@
 
 use crate::failure::Failure;
 use rustix::fd::OwnedFd;
-use rustix::fs::{CWD, FileType, FlockOperation, Mode, OFlags};
+use rustix::fs::{CWD, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 use rustix::process::{PidfdFlags, PidfdGetfdFlags};
@@ -123,9 +123,4 @@ fn remove_dead(path: &Path, address: &SocketAddrUnix) -> Result<(), Failure> {
         Ok(()) | Err(Errno::AGAIN | Errno::PROTOTYPE) => Err(Failure::at(path)(TAKEN)),
         Err(error) => Err(Failure::at(path)(error)),
     }
-}
-
-/// Returns `true` if a path refers to a socket.
-pub fn is_socket(path: &Path) -> bool {
-    rustix::fs::lstat(path).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Socket)
 }

@@ -84,13 +84,10 @@ fn lsv_65_each_word_size_has_a_package() {
         );
         machine.start();
         machine.expect(&["0-liblvp.so.json", "1-liblvp.so.json"]);
-        for bits in ["64", "32"] {
-            fs::remove_file(machine.path("drivers").join(bits).join("liblvp.so")).unwrap();
-        }
         // A driver whose library is gone is reported, and its packages stay.
+        fs::remove_dir_all(machine.path("drivers")).unwrap();
         assert!(!succeeds(packages(&machine)).contains("removed"));
-        fs::remove_file(machine.path("icd.d/lvp_icd.i686.json")).unwrap();
-        fs::remove_file(machine.path("icd.d/lvp_icd.x86_64.json")).unwrap();
+        fs::remove_dir_all(machine.path("icd.d")).unwrap();
         let removed = succeeds(packages(&machine));
         assert!(
             removed.contains("lavapipe: removed") && removed.contains("lavapipe-32: removed"),
@@ -118,12 +115,12 @@ fn lsv_65_a_library_and_its_manifest_belong_together() {
         refused(
             "drivers/narrow.so",
             "icd/a",
-            ["narrow.so: it is for 32-bit", "icd/a is not"],
+            ["narrow.so is for 32-bit", "the package is not"],
         );
         refused(
             "drivers/wide.so",
             "icd/a-32",
-            ["wide.so: it is for 64-bit", "icd/a-32 is not"],
+            ["wide.so is for 64-bit", "the package is not"],
         );
         succeeds(package(&machine, "drivers/narrow.so", "icd/b-32"));
         for text in [
@@ -250,8 +247,8 @@ fn an_installed_driver_becomes_a_package() {
         let folder = "/usr/share/vulkan/icd.d";
         let manifests = fs::read_dir(folder).into_iter().flatten();
         let found = manifests.filter_map(|entry| Some(entry.ok()?.path())).find(|path| {
-            path.file_name()
-                .is_some_and(|name| name.to_string_lossy().starts_with("lvp_icd"))
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with("lvp_icd") && !name.contains("i686")
         });
         let Some(found) = found else {
             return skip("there is no lavapipe to make a package of");

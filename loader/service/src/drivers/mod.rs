@@ -165,12 +165,8 @@ impl<L> Drivers<L> {
         }
     }
 
-    /// Returns the published drivers, in the order of the devices.
-    pub fn published(&self) -> &[Rc<Driver<L>>] {
-        &self.published
-    }
-
-    /// Returns the published drivers for clients of a class; all published drivers if the class is unknown (LSV-50).
+    /// Returns the published drivers for clients of a class, in the order of the devices; all published drivers if the class is unknown
+    /// (LSV-50).
     pub fn published_for(&self, class: Option<Class>) -> impl Iterator<Item = &Rc<Driver<L>>> {
         let fits = move |driver: &&Rc<Driver<L>>| class.is_none_or(|class| class == driver.class);
         self.published.iter().filter(fits)

@@ -1,7 +1,7 @@
 //! The packages that devices need, each with its instance. All devices that name a package share its instance (LSV-10), and instance
 //! numbers are never reused (LSV-29).
 
-use crate::package::{Class, Described, Fault, Published};
+use crate::package::{Class, Described, Fault, Published, class_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -93,14 +93,12 @@ pub type Read<L> = Result<Box<Loaded<L>>, Fault>;
 pub struct Loaded<L> {
     /// Manifest of the package.
     pub manifest: crate::package::Manifest,
-    /// Word size of the programs that can use the package.
-    pub class: Class,
     /// The driver's library, followed by the libraries that the driver needs.
     pub libraries: Vec<Handed<L>>,
 }
 
 impl<L> Loaded<L> {
-    fn numbered(self, number: u64) -> Driver<L> {
+    fn numbered(self, number: u64, class: Class) -> Driver<L> {
         let published = self.manifest.published(number);
         let libraries = self.libraries.into_iter().enumerate().map(|(index, handed)| {
             let key = match index {
@@ -111,7 +109,7 @@ impl<L> Loaded<L> {
         });
         Driver {
             libraries: libraries.collect(),
-            class: self.class,
+            class,
             published,
         }
     }
@@ -287,7 +285,7 @@ impl<L> Packages<L> {
             _ => take_number(&mut self.next_number),
         };
         let state = match read {
-            Ok(loaded) => State::Initialized(Rc::new(loaded.numbered(number))),
+            Ok(loaded) => State::Initialized(Rc::new(loaded.numbered(number, class_of(package)))),
             Err(fault) => State::Failed(fault),
         };
         entry.instance = Instance { number, state };

@@ -36,12 +36,11 @@ fn loaded(library: &'static str) -> Option<Read<&'static str>> {
         format!(r#"{{"file_format_version":"1","ICD":{{"library_path":"lib{library}.so","api_version":"1.0.0"}}}}"#);
     Some(Ok(Box::new(Loaded {
         manifest: Manifest::read(text.as_bytes(), "m").unwrap(),
-        class: class_of(library),
         libraries: ["", "libneeded.so"]
             .map(|name| Handed {
                 about: Described {
                     name: name.into(),
-                    path: InnerPath::new("file_path", "lib.so").unwrap(),
+                    path: InnerPath::try_from("lib.so".to_owned()).unwrap(),
                     symbols: 0,
                     c_library: String::new(),
                 },
@@ -120,8 +119,7 @@ impl Scene {
 
     fn published(&self) -> Vec<&str> {
         self.drivers
-            .published()
-            .iter()
+            .published_for(None)
             .map(|driver| driver.published.key.as_str())
             .collect()
     }
@@ -243,28 +241,6 @@ fn lsv_13_the_software_driver_comes_last() {
 }
 
 #[test]
-fn lsv_13_there_may_be_no_software_driver() {
-    let mut scene = Scene::with(Rules {
-        allow_fallback: false,
-        ..rules()
-    });
-    scene.devices(&[]);
-    assert!(scene.jobs().is_empty() && !scene.is_pending());
-    assert!(!scene.drivers.was_ready());
-}
-
-#[test]
-fn lsv_53_without_devices_the_software_driver_serves() {
-    let mut scene = Scene::new();
-    scene.devices(&[]);
-    assert_eq!(scene.jobs(), ["load soft"]);
-    assert!(!scene.drivers.was_ready());
-    scene.load("soft");
-    assert!(scene.drivers.was_ready());
-    assert_eq!(scene.published(), ["0-libsoft.so"]);
-}
-
-#[test]
 fn lsv_31_a_package_that_changes_is_a_new_instance() {
     let mut scene = Scene::new();
     scene.devices(&[("renderD128", "one")]);
@@ -285,24 +261,6 @@ fn lsv_31_a_package_that_changes_is_a_new_instance() {
     scene.load("a");
     assert_eq!(scene.published(), ["3-liba.so"]);
     assert!(matches!(scene.drivers.look_up(scene.now, "0-liba.so"), Lookup::Absent));
-}
-
-#[test]
-fn lsv_54_a_package_that_is_deleted_is_withdrawn() {
-    let mut scene = Scene::new();
-    scene.devices(&[("renderD128", "two")]);
-    scene.load("a");
-    scene.drivers.packages_touched(scene.now);
-    scene.wait(200);
-    scene.fail("a");
-    assert!(scene.published().is_empty());
-    scene.load("b");
-    assert_eq!(scene.published(), ["5-libb.so"]);
-    // The preferred package is valid again, and the service chooses it.
-    scene.drivers.packages_touched(scene.now);
-    scene.wait(200);
-    scene.load("a");
-    assert_eq!(scene.published(), ["6-liba.so"]);
 }
 
 #[test]

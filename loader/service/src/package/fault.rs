@@ -19,15 +19,6 @@ pub enum Fault {
         /// The message of the system, or that of the parser with the position in the text.
         error: String,
     },
-    /// A path breaks a rule for paths of a package (LSV-49).
-    Path {
-        /// The key of `metadata.json` that names the file.
-        key: &'static str,
-        /// Path that breaks the rule.
-        path: String,
-        /// The rule that the path breaks.
-        rule: &'static str,
-    },
     /// The path contains a symbolic link (LSV-49).
     Link(String),
     /// The file at a path has the wrong kind: it is, for example, a folder, a device or a pipe.
@@ -112,7 +103,6 @@ impl fmt::Display for Fault {
             Self::Absent => formatter.write_str("there is no such package"),
             Self::TooMany(most) => write!(formatter, "there are {most} packages already"),
             Self::Io { file, error } => write!(formatter, "{file}: {error}"),
-            Self::Path { key, path, rule } => write!(formatter, "{key} {path:?} breaks a rule of paths: {rule}"),
             Self::Link(file) => write!(
                 formatter,
                 "{file} breaks a rule of paths: it is a symbolic link, and none may be in a package"

@@ -9,4 +9,4 @@ pub use elf::Class;
 pub use fault::Fault;
 pub use folder::{File, Folder, Owner, Stamp};
 pub use library::library_header;
-pub use text::{Described, InnerPath, Manifest, Metadata, Need, Published, class_of, is_name, package_for};
+pub use text::{Described, InnerPath, Manifest, Metadata, Published, class_of, is_name, package_for};

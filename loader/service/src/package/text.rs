@@ -42,15 +42,15 @@ pub fn package_for(name: &str, class: Class) -> Option<String> {
 }
 
 /// A path below `contents`, with at least one component, and without empty components or `..` (LSV-49).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(try_from = "String")]
 pub struct InnerPath(String);
 
-impl InnerPath {
+impl TryFrom<String> for InnerPath {
+    type Error = String;
+
     /// Checks a path from a member of `metadata.json`.
-    ///
-    /// # Errors
-    /// Returns the rule that the path breaks.
-    pub fn new(key: &'static str, path: &str) -> Result<Self, Fault> {
+    fn try_from(path: String) -> Result<Self, String> {
         let broken = if path.contains('\0') {
             Some("it has a zero byte")
         } else if path.starts_with('/') {
@@ -63,15 +63,13 @@ impl InnerPath {
             })
         };
         match broken {
-            None => Ok(Self(path.to_owned())),
-            Some(rule) => Err(Fault::Path {
-                key,
-                path: path.to_owned(),
-                rule,
-            }),
+            None => Ok(Self(path)),
+            Some(rule) => Err(format!("{path:?} breaks a rule of paths: {rule}")),
         }
     }
+}
 
+impl InnerPath {
     /// Returns the path in the form of `metadata.json`.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -94,15 +92,18 @@ pub struct Metadata {
 }
 
 /// A library according to `metadata.json`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Described {
     /// The name under which other libraries need this library; empty for the driver's library.
     pub name: String,
     /// Path of the file in the package.
+    #[serde(rename = "file_path")]
     pub path: InnerPath,
     /// Number of symbols that the library exports; 0 for the driver's library.
+    #[serde(default)]
     pub symbols: u64,
     /// The oldest version of the C library that the library works with; empty for any version.
+    #[serde(default)]
     pub c_library: String,
 }
 
@@ -110,32 +111,17 @@ pub struct Described {
 #[derive(Deserialize)]
 struct Members {
     version: u64,
-    file_path: String,
-    manifest_path: String,
+    file_path: InnerPath,
+    manifest_path: InnerPath,
     #[serde(default)]
     c_library: String,
     #[serde(default)]
-    needs: Vec<Need>,
+    needs: Vec<Described>,
 }
 
-/// A library that the driver needs.
-#[derive(Deserialize, Serialize)]
-pub struct Need {
-    /// The name under which other libraries need this library.
-    pub name: String,
-    /// Path of the file in the package.
-    pub file_path: String,
-    /// Number of symbols that the library exports.
-    #[serde(default)]
-    pub symbols: u64,
-    /// The oldest version of the C library that the library works with.
-    #[serde(default)]
-    pub c_library: String,
-}
-
-impl Need {
-    /// Returns `true` if the number of an instance and this name form a valid key.
-    pub fn is_valid(&self) -> bool {
+impl Described {
+    /// Returns `true` if a driver can need the library: the number of an instance and the library's name form a valid key.
+    pub fn is_need(&self) -> bool {
         is_name(&self.name) && self.name.len() <= LONGEST_NEED
     }
 }
@@ -153,33 +139,25 @@ impl Metadata {
         if members.version != Self::VERSION {
             return Err(member(file, "version", "the number 1"));
         }
-        let own = Described {
-            name: String::new(),
-            path: InnerPath::new("file_path", &members.file_path)?,
-            symbols: 0,
-            c_library: members.c_library,
-        };
         if members.needs.len() > wire::MOST_NEEDS {
             return Err(member(file, "needs", "a list of at most 128 libraries"));
         }
-        let needs = members.needs.into_iter().map(|need| {
-            if !need.is_valid() {
-                return Err(member(file, "name", "the name of a library, of at most 40 characters"));
-            }
-            Ok(Described {
-                path: InnerPath::new("file_path", &need.file_path)?,
-                name: need.name,
-                symbols: need.symbols,
-                c_library: need.c_library,
-            })
-        });
-        let libraries = [Ok(own)].into_iter().chain(needs).collect::<Result<Vec<_>, _>>()?;
+        if !members.needs.iter().all(Described::is_need) {
+            return Err(member(file, "name", "the name of a library, of at most 40 characters"));
+        }
+        let mut libraries = vec![Described {
+            name: String::new(),
+            path: members.file_path,
+            symbols: 0,
+            c_library: members.c_library,
+        }];
+        libraries.extend(members.needs);
         if !libraries.iter().all(|library| is_version(&library.c_library)) {
             return Err(member(file, "c_library", "a version of at most 16 digits and dots"));
         }
         Ok(Self {
             libraries,
-            manifest: InnerPath::new("manifest_path", &members.manifest_path)?,
+            manifest: members.manifest_path,
         })
     }
 }
@@ -349,7 +327,7 @@ mod tests {
     #[test]
     fn lsv_49_paths_stay_below_contents() {
         for path in ["a", "lib/a.so", "..a/b..", "a...b"] {
-            assert!(InnerPath::new("file_path", path).is_ok(), "{path}");
+            assert!(InnerPath::try_from(path.to_owned()).is_ok(), "{path}");
         }
         for (path, rule) in [
             ("/lib/a.so", "absolute"),
@@ -360,7 +338,7 @@ mod tests {
             ("./a", "empty component"),
             ("a\0b", "zero byte"),
         ] {
-            let fault = InnerPath::new("file_path", path).unwrap_err().to_string();
+            let fault = InnerPath::try_from(path.to_owned()).unwrap_err();
             assert!(fault.contains("rule of paths") && fault.contains(rule), "{fault}");
         }
     }
@@ -379,16 +357,13 @@ mod tests {
             (r#"{"file_path":"a","manifest_path":"b"}"#, "version"),
             (r#"{"version":2,"file_path":"a","manifest_path":"b"}"#, "version"),
             (r#"{"version":"1","file_path":"a","manifest_path":"b"}"#, "expected u64"),
-            (r#"{"version":1,"file_path":"","manifest_path":"b"}"#, "file_path"),
+            (r#"{"version":1,"file_path":"","manifest_path":"b"}"#, "empty component"),
             (
                 r#"{"version":1,"file_path":3,"manifest_path":"b"}"#,
                 "expected a string",
             ),
             (r#"{"version":1,"file_path":"a"}"#, "manifest_path"),
-            (
-                r#"{"version":1,"file_path":"a","manifest_path":"../b"}"#,
-                "manifest_path",
-            ),
+            (r#"{"version":1,"file_path":"a","manifest_path":"../b"}"#, "../b"),
             (
                 r#"{"version":1,"version":1,"file_path":"a","manifest_path":"b"}"#,
                 "duplicate field `version`",
@@ -423,7 +398,7 @@ mod tests {
             ("7", "sequence"),
             ("[{}]", "name"),
             (r#"[{"name":"a"}]"#, "file_path"),
-            (r#"[{"name":"a","file_path":"../a"}]"#, "file_path"),
+            (r#"[{"name":"a","file_path":"../a"}]"#, "rule of paths"),
             (r#"[{"name":"a/b","file_path":"a"}]"#, "name"),
             (r#"[{"name":"","file_path":"a"}]"#, "name"),
             (&format!(r#"[{{"name":"{}","file_path":"a"}}]"#, "x".repeat(41)), "name"),
