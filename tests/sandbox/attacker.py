@@ -277,12 +277,15 @@ class Attacker:
             while os.waitpid(process, os.WNOHANG)[0] == 0:
                 os.kill(process, number)
                 time.sleep(0.02)
-        process = os.fork()
+        parent, process = os.getpid(), os.fork()
         if process:
             self.kept.append(process)
             return
         with ending(OSError):
             die_with_parent()
+            if os.getppid() != parent:
+                # The parent ended before the call, so that the system would leave this process stopped for ever.
+                return
             connection = self.connect()
             for _ in range(random.randrange(3)):
                 self.send(connection, random.choice([LIBRARY, LIST]))
