@@ -48,7 +48,7 @@ def closure(program):
 def beneath():
     """Returns the options that mount the files that lavapipe needs, without the driver and its manifest."""
     own = [file["path"] for file in listed() if file["kind"] == "manifest" or "libvulkan_lvp" in file["path"]]
-    expect(len(own) == 2, f"a manifest and a library, and not {own}")
+    expect(len(own) in (2, 4), f"a manifest and a library of each word size, and not {own}")
     return flat(option for option in grouped(of_lavapipe("bwrap")) if option[-1] not in own)
 
 
@@ -133,7 +133,7 @@ class Service:
 
 def lavapipe():
     """Returns the library and the manifest of lavapipe."""
-    manifest = next(DRIVERS.glob("lvp_icd*.json"), None)
+    manifest = next((path for path in DRIVERS.glob("lvp_icd*.json") if "i686" not in path.name), None)
     if manifest is None:
         raise Skip("lavapipe is not installed (make setup)")
     return "libvulkan_lvp.so", manifest
@@ -347,6 +347,39 @@ def two_drivers():
         looking.until([FIRST, SECOND])
 
 
+def narrow():
+    """Builds a library without functions for 32-bit programs. Returns the library and a manifest."""
+    folder = scratch("narrow")
+    words = [tool("cc"), "-m32", "-shared", "-nostdlib", "-x", "c", os.devnull, "-o", folder / "libnarrow.so"]
+    if subprocess.run(words, capture_output=True, timeout=HANG, check=False).returncode:
+        raise Skip("the C compiler makes no libraries for 32-bit programs")
+    (folder / "narrow.json").write_text(small()[1].read_text().replace("libsmall", "libnarrow"))
+    return folder / "libnarrow.so", folder / "narrow.json"
+
+
+def both_word_sizes():
+    """LSV-50, LSV-65: drivers of both word sizes serve one device. A program finds only its own driver, and learns that other programs have
+    one."""
+    library, manifest = narrow()
+    with Service("first") as service, Looking(service) as looking:
+        command = [setting("VKL_VKLOADER"), "service", "--socket", service.socket]
+        looking.until([FIRST])
+        expect("32-bit" not in (output := run(command, HANG)), output)
+        run([service.program, "package", library, manifest, service.folder / "packages/first-32"], HANG)
+        deadline = time.monotonic() + HANG
+        while not re.search(r"renderD128 .* \(first\), \d+ \(first-32\)", output := run(command, HANG)):
+            expect(time.monotonic() < deadline, output)
+            time.sleep(0.2)
+        expect(re.search("64-bit +0-libvulkan_lvp.so", output) and re.search("32-bit +[0-9]+-libnarrow.so", output), output)
+        looking.until([FIRST])
+        shutil.rmtree(service.folder / "packages/first")
+        looking.until([])
+        environment = {"VK_LOADER_SERVICE_SOCKET": str(service.socket), "XDG_DATA_DIRS": "/nowhere", "PATH": os.environ["PATH"]}
+        words = [setting("VKL_VKLOADER"), "explain", "--library", setting("VKL_LIBRARY")]
+        output = run([bubblewrap(), "--dev-bind", "/", "/", "--tmpfs", DRIVERS, "--", *words], HANG, status=None, env=environment)
+        expect(0 < output.find("service.other-word-size") < output.find("driver.none-installed"), output)
+
+
 def many_programs():
     """LSV-42, LSV-46: forty programs of one user receive the driver, and all of them continue to run."""
     with Service("second") as service, contextlib.ExitStack() as stack:
@@ -426,6 +459,7 @@ CASES = [
     ("the service of a user without privileges", whose_it_is),
     ("vulkaninfo prints what it prints outside", the_same_information),
     ("two drivers", two_drivers),
+    ("drivers of both word sizes", both_word_sizes),
     ("forty programs of one user", many_programs),
     ("a driver comes and goes", a_driver_comes),
     ("the service ends and comes back", restarted),

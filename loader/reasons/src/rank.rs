@@ -47,7 +47,7 @@ impl Code {
                 55
             }
             #[cfg(feature = "service")]
-            Self::ServiceWordSize => 55,
+            Self::ServiceOtherWordSize => 55,
             Self::DriverNoDevices | Self::CatalogueNoDevice | Self::CatalogueHidden => 65,
             Self::CatalogueOtherLoader | Self::CatalogueVariable | Self::DeviceServed | Self::FileFoundBefore => ASIDE,
             _ => OTHER,

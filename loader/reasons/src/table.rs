@@ -176,7 +176,7 @@ codes! {
         "The driver service no longer has a library with that key and checksum.",
         "Start the program again: the driver was changed or removed meanwhile.";
     #[cfg(feature = "service")]
-    ServiceWordSize = "service.word-size",
+    ServiceOtherWordSize = "service.other-word-size",
         "The driver service has drivers only for programs of the other word size.",
         "Install the driver for the program's word size too, and run vk-loader-service packages as the superuser.";
     #[cfg(feature = "service")]

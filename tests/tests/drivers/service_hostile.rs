@@ -202,7 +202,17 @@ fn lsv_63_malformed_answers() {
             &["here"],
         );
         outcome.logged_with("ERROR | DRIVER", "sent a file that others can change");
-        for word in ["denied", "timeout"] {
+        let (level, other) = ("WARNING | DRIVER", 96 - usize::BITS);
+        for (word, level, text) in [
+            ("denied", level, "answered \"denied\"".to_owned()),
+            ("timeout", level, "answered \"timeout\"".to_owned()),
+            // LSV-50: the service has drivers, but not for this program.
+            (
+                "word_size",
+                "INFO | DRIVER",
+                format!("has drivers for {other}-bit programs only"),
+            ),
+        ] {
             let change = move |request: &Request, reply: &mut Reply| {
                 if request.is(Operation::Manifests) {
                     reply.payload = json!({"status": word}).to_string().into();
@@ -210,8 +220,8 @@ fn lsv_63_malformed_answers() {
                 }
                 Then::Send
             };
-            let line = format!("The driver service answered \"{word}\"");
-            changed(scene, change, &["here"]).logged_with("WARNING | DRIVER", &line);
+            let line = format!("The driver service {text}");
+            changed(scene, change, &["here"]).logged_with(level, &line);
         }
         let change = with_bad(|reply| {
             reply.payload = json!({"status": "not_found"}).to_string().into();

@@ -356,7 +356,7 @@ fn reasons_about_the_service() {
         (of(Refused), "service.refused", words()),
         (of(BadReply), "service.bad-reply", words()),
         (of(NoLibrary), "service.no-library", words()),
-        (of(WordSize), "service.word-size", words()),
+        (of(WordSize), "service.other-word-size", words()),
         (of(FileNotTrusted), "service.file-not-trusted", words()),
         (of(OldCLibrary), "service.old-c-library", words()),
     ]);

@@ -432,6 +432,10 @@ fn nothing_installed(records: &[&Record], report: &Report) -> Dropped {
         .find(|(sandbox, _)| report.surroundings.iter().any(|word| word == sandbox));
     // The variables of a snap do not prove that the program runs in the snap, so that the remedy for the snap is the last one.
     let is_snap = report.snap.as_ref().is_some_and(|snap| !snap.is_classic());
+    if report.dropped.iter().any(|dropped| dropped.subject == "service") {
+        // A service replaces installed drivers, so that its failure explains more.
+        found.rank = rank::CONSEQUENCE - 1;
+    }
     found.names_file = !unsearched.is_empty();
     match (in_sandbox, unsearched.first()) {
         (Some((_, advice)), _) => found.advice = (*advice).into(),

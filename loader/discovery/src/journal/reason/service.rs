@@ -68,7 +68,7 @@ impl ServiceReason {
             Fault::Refused => Code::ServiceRefused,
             Fault::BadReply => Code::ServiceBadReply,
             Fault::NoLibrary => Code::ServiceNoLibrary,
-            Fault::WordSize => Code::ServiceWordSize,
+            Fault::WordSize => Code::ServiceOtherWordSize,
             Fault::FileNotTrusted => Code::ServiceFileNotTrusted,
             Fault::OldCLibrary => Code::ServiceOldCLibrary,
         }
