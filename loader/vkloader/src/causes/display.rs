@@ -302,6 +302,10 @@ fn wayland(display: &str, folder: Option<&str>) -> Option<Problem> {
                 finding: format!("WAYLAND_DISPLAY is {display}, and XDG_RUNTIME_DIR is not set"),
                 advice: Some(if Path::new(&path).exists() {
                     to_use(&format!("XDG_RUNTIME_DIR={folder}"))
+                } else if rustix::process::geteuid().is_root() {
+                    "Start the program as the user of the session, without sudo or su; or set XDG_RUNTIME_DIR to the folder of that user, usually \
+                     /run/user/ and the number of the user."
+                        .into()
                 } else {
                     format!(
                         "Set XDG_RUNTIME_DIR to the folder of the session's user, usually {folder}, or start the program in the session."

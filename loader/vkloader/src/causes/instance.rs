@@ -112,6 +112,7 @@ fn failed_call(report: &Report, records: &[&Record]) -> Option<Dropped> {
         .peek()
         .filter(|call| has_failed && (report.is_usable() || is_early(call)))?;
     let has_unsupported_feature = first.code == FEATURE_NOT_PRESENT;
+    let is_of_driver = first.name == "vkCreateDevice" && first.code < 0 && !NOT_OFFERED.contains(&first.code);
     let mut found = codes::PROGRAM_CALL_FAILED.about(&first.name);
     found.findings = calls
         .map(|call| format!("{} returned {}", call.name, call.result))
@@ -119,8 +120,11 @@ fn failed_call(report: &Report, records: &[&Record]) -> Option<Dropped> {
     let errors = report.errors.iter().map(|error| Fact::of_log(error));
     found.findings.extend(errors);
     let mut errors = report.errors.iter();
-    if let Some(extension) = errors.find_map(|error| between(error, LACKS_EXTENSION[0], LACKS_EXTENSION[1])) {
+    let extension = errors.find_map(|error| between(error, LACKS_EXTENSION[0], LACKS_EXTENSION[1]));
+    if let Some(extension) = extension {
         missing::extension(&mut found, extension, report, records);
+    } else if is_of_driver {
+        missing::driver(&mut found, report, records);
     }
     if has_unsupported_feature {
         missing::feature(&mut found, report, records);
@@ -129,6 +133,8 @@ fn failed_call(report: &Report, records: &[&Record]) -> Option<Dropped> {
     Some(found)
 }
 
+/// Results of a call that asks for something which the device does not offer.
+const NOT_OFFERED: [i32; 2] = [EXTENSION_NOT_PRESENT, FEATURE_NOT_PRESENT];
 /// Result of a call that asks for a feature which the device lacks.
 const FEATURE_NOT_PRESENT: i32 = -8;
 

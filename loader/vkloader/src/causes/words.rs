@@ -3,7 +3,8 @@
 use super::overriding::REPLACING;
 use super::{instance, multiarch, spelling, unfound, unsearched, variables};
 use crate::events::{Event, Record};
-use crate::report::{Dropped, Report, Verdict, codes, rank};
+use crate::manifests;
+use crate::report::{Card, Dropped, Report, Verdict, codes, rank};
 use crate::shell;
 use crate::show;
 pub(crate) use devices::chooses;
@@ -255,7 +256,9 @@ impl<'a> Words<'a> {
     fn mistake(&self, word: &str) -> Option<String> {
         let name = self.row.name;
         match self.row.kind {
-            Kind::Path => self.corrected_paths(word).or_else(|| of_path(name, word, self.value)),
+            Kind::Path => self
+                .corrected_paths(word)
+                .or_else(|| of_path(name, word, self.value, &self.report.hardware)),
             _ if self.row.separators == [':'] && word.contains([',', ';', ' ']) => {
                 let parts = self.value.split([':', ',', ';', ' ']).filter(|part| !part.is_empty());
                 let right = parts.collect::<Vec<_>>().join(":");
@@ -325,10 +328,11 @@ fn is_explained(missing: &str, value: &str, leads: bool, verdict: Verdict) -> bo
 }
 
 /// Returns a remedy for the path of a missing manifest in a variable: the mistake in the path, or an assignment in which an existing
-/// manifest replaces it. `value` is the variable's value, whose other paths stay in the assignment.
-fn of_path(variable: &str, path: &str, value: &str) -> Option<String> {
+/// manifest replaces it. `value` is the variable's value, whose other paths stay in the assignment. `cards` is the graphics hardware of the
+/// system.
+fn of_path(variable: &str, path: &str, value: &str, cards: &[Card]) -> Option<String> {
     let other = || {
-        let exists = unsearched::like(Path::new(path))?;
+        let exists = unsearched::like(Path::new(path)).filter(|exists| may_have_device(Path::new(exists), cards))?;
         let mut words: Vec<&str> = Vec::new();
         for word in value.split(':') {
             let word = if word == path { exists.as_str() } else { word };
@@ -340,6 +344,16 @@ fn of_path(variable: &str, path: &str, value: &str) -> Option<String> {
         Some(format!("Name the file that exists: {variable}={value}"))
     };
     spelling::of_word(path).map(String::from).or_else(other)
+}
+
+/// Returns `false` if the driver of a manifest is for kernel drivers that none of the cards has.
+fn may_have_device(manifest: &Path, cards: &[Card]) -> bool {
+    let library = manifests::named(manifest).unwrap_or_default();
+    let Some(row) = catalogue::hardware::of(library.as_bytes()) else {
+        return true;
+    };
+    let mut drivers = cards.iter().filter_map(|card| card.kernel_driver.as_deref());
+    row.kernel_drivers.is_empty() || drivers.any(|driver| row.kernel_drivers.contains(&driver))
 }
 
 /// Old layers that the current validation layer replaced.
@@ -421,7 +435,7 @@ mod tests {
         for path in [&exists, &other] {
             std::fs::write(path, "{}").expect("a file");
         }
-        let remedy = |value: &str| of_path("VK_DRIVER_FILES", &old, value).expect("a remedy");
+        let remedy = |value: &str| of_path("VK_DRIVER_FILES", &old, value, &[]).expect("a remedy");
         let expected = |words: &[&str]| format!("Name the file that exists: VK_DRIVER_FILES={}", words.join(":"));
         assert_eq!(remedy(&format!("{old}:{other}")), expected(&[&exists, &other]));
         assert_eq!(remedy(&format!("{other}:{old}:{exists}")), expected(&[&other, &exists]));
@@ -433,5 +447,8 @@ mod tests {
         ] {
             assert_eq!(is_explained(&old, &value, true, verdict), is_consequence, "{value}");
         }
+        // A driver for cards that this system does not have cannot replace the missing one.
+        std::fs::write(&exists, r#"{"ICD": {"library_path": "libvulkan_radeon.so"}}"#).expect("a file");
+        assert_eq!(of_path("VK_DRIVER_FILES", &old, &old, &[]), None);
     }
 }

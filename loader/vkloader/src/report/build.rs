@@ -8,6 +8,7 @@ use super::{
 use crate::causes::Limits;
 use crate::child::Finished;
 use crate::events::{Event, Record, TracedDecision};
+use crate::shell::word;
 use crate::variables::Variables;
 use crate::{installed, names, probe};
 use reasons::Code;
@@ -72,7 +73,7 @@ fn end(report: &mut Report, finished: &Finished, records: &[&Record]) {
     report.crash = culprit::judged(finished);
     let mut ended = ended::finding(finished.ending, records);
     if let Some(found) = ended.as_mut().filter(|_| ended::is_outside(records)) {
-        stood::explain(found, finished);
+        stood::explain(found, finished, &report.devices);
     }
     if let Some(crash) = &report.crash {
         let mut found = crash.finding();
@@ -147,10 +148,11 @@ fn of_devices(report: &Report) -> Vec<Dropped> {
     found.extend(movers.into_iter().map(moves));
     for device in &report.devices {
         if let Some(code) = device.created.filter(|&code| code != 0) {
+            let others = without_driver(device, &report.devices);
             found.push(Dropped {
                 file: Some(device.driver.clone()).filter(|driver| !driver.is_empty()),
                 findings: [format!("vkCreateDevice returned {}", names::result(code))].into(),
-                advice: for_result(code).into(),
+                advice: format!("{}{}", for_result(code), others.unwrap_or_default()),
                 ..codes::DEVICE_NOT_CREATED.about(&device.name)
             });
         }
@@ -158,8 +160,19 @@ fn of_devices(report: &Report) -> Vec<Dropped> {
     found
 }
 
+/// Returns the end of a remedy: the variable without the driver of `device`, if another driver has a usable device.
+pub(crate) fn without_driver(device: &Device, devices: &[Device]) -> Option<String> {
+    let is_other = |other: &&Device| other.is_usable && other.driver != device.driver;
+    devices.iter().find(is_other)?;
+    let manifest = Path::new(device.manifest.as_deref()?).file_name()?.to_str()?;
+    Some(format!(
+        " To use only the other devices: VK_LOADER_DRIVERS_DISABLE={} PROGRAM",
+        word(manifest)
+    ))
+}
+
 /// Returns the remedy for a device that cannot be created.
-fn for_result(code: i32) -> &'static str {
+pub(crate) fn for_result(code: i32) -> &'static str {
     const OUT_OF_HOST_MEMORY: i32 = -1;
     const OUT_OF_DEVICE_MEMORY: i32 = -2;
     const DEVICE_LOST: i32 = -4;

@@ -50,7 +50,7 @@ pub(super) fn finding(ending: Ending, records: &[&Record]) -> Option<Dropped> {
         }
         Ending::Signal(number) if ASKING.contains(&number) && within.is_none() => {
             let mut found = codes::PROGRAM_ENDED.about_any("the program");
-            found.reason = format!("Another process ended the program with {}.", names::signal(number));
+            found.reason = format!("The program was ended from outside by {}.", names::signal(number));
             return Some(found);
         }
         Ending::Signal(libc::SIGKILL) => return Some(killed(within, records)),

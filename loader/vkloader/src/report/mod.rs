@@ -21,7 +21,7 @@ mod unread;
 mod verdict;
 
 pub(crate) use blamed::{one_after_the_other, suspect_for_abort};
-pub(crate) use build::{Received, build};
+pub(crate) use build::{Received, build, for_result, without_driver};
 pub(crate) use culprit::{Crashed, NEWER_ONLY_DRIVERS, ONLY_DRIVERS, Retried, Switch, retried};
 pub(crate) use decided::busiest;
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Describes where a program stood that was ended from outside while it was in a driver or layer.
+//! Describes where a program stood that was ended from outside: in a driver, in a layer, or in its own code.
 
 use super::culprit::standing;
-use super::{Dropped, Fact, Kind, codes, rank};
+use super::{Device, Dropped, Fact, Kind, codes, rank};
 use crate::child::Finished;
 use crate::installed;
 use std::time::Duration;
@@ -15,8 +15,8 @@ const ENDED: [&codes::Row; 3] = [codes::PROGRAM_ENDED, codes::PROGRAM_HUNG, code
 /// Text in the reason of a finding whose place is not known from the trace.
 const OUTSIDE: &str = " outside the loader";
 
-/// Adds to the finding about the end of a program the call of a driver or layer in which the program stood.
-pub(super) fn explain(found: &mut Dropped, finished: &Finished) {
+/// Adds to the finding about the end of a program the call of a driver or layer, or the file, in which the program stood.
+pub(super) fn explain(found: &mut Dropped, finished: &Finished, devices: &[Device]) {
     let is_traced = |process: u32| finished.records.iter().any(|record| record.process == process);
     let stand = finished
         .stands
@@ -37,7 +37,15 @@ pub(super) fn explain(found: &mut Dropped, finished: &Finished) {
         String::new()
     };
     let reason = found.reason.trim_end_matches('.').replace(OUTSIDE, "");
-    found.reason = format!("{reason} in {call}{}{since}.", at.library);
+    let is_long = is_long && !at.is_of_program;
+    found.reason = if at.is_of_program {
+        format!(
+            "{reason} in its own code, {}: no driver or layer was running.",
+            at.library
+        )
+    } else {
+        format!("{reason} in {call}{}{since}.", at.library)
+    };
     let stack: Vec<String> = at.stack;
     found.findings.push(Fact::new(
         Kind::Stack,
@@ -49,8 +57,17 @@ pub(super) fn explain(found: &mut Dropped, finished: &Finished) {
     found.rank = rank::FIRST;
     found.file = Some(at.library.clone());
     let owner = installed::owner(&at.library).map_or(String::new(), |owner| format!(" ({owner})"));
+    let mut own = devices.iter().filter(|device| device.driver == at.library);
+    let is_software = own.clone().next().is_some() && own.all(Device::is_software);
+    let first = if is_software {
+        format!("Update the driver{owner}.")
+    } else {
+        format!(
+            "Look in dmesg for a hang or reset of the card (ring timeout, GPU HANG, Xid), and update the driver{owner}."
+        )
+    };
     found.advice = format!(
-        "Look in dmesg for a hang or reset of the card (ring timeout, GPU HANG, Xid), and update the driver{owner}. A program that waits for work \
-         which it never submitted hangs too: VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation PROGRAM reports that."
+        "{first} A program that waits for work which it never submitted hangs too: VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation PROGRAM reports \
+         that."
     );
 }

@@ -65,6 +65,10 @@ impl Dropped {
         if self.code == codes::LAYER_CALL_FAILED.name && failure.code == codes::PROGRAM_CALL_FAILED.name {
             return true;
         }
+        // A program that refuses the devices of a list often misses another device.
+        if failure.code == codes::PROGRAM_CHOSE_NONE.name && self.code != codes::HARDWARE_NONE.name {
+            return self.is_missed() && self.explains_missing_card();
+        }
         let is_bare = failure.rank == rank::STATUS;
         is_bare && self.rank <= failure.rank && self.is_missed()
     }
@@ -302,6 +306,23 @@ mod tests {
         assert_eq!(first(&report).as_deref(), Some(codes::HARDWARE_NO_NODE.name));
         report.dropped = vec![codes::HARDWARE_NONE.about("this machine")];
         assert_eq!(first(&report).as_deref(), Some(codes::HARDWARE_NONE.name));
+    }
+
+    #[test]
+    fn a_card_that_is_not_usable_explains_a_program_that_chose_no_device() {
+        let guests = Dropped {
+            rank: rank::CONSEQUENCE,
+            ..codes::HARDWARE_FOR_GUESTS.about("0000:01:00.0")
+        };
+        let mut report = Report {
+            verdict: Verdict::Hardware,
+            dropped: vec![codes::PROGRAM_CHOSE_NONE.about("the program"), guests],
+            ..Report::default()
+        };
+        let first = |report: &Report| report.first_cause().map(|one| one.code.clone());
+        assert_eq!(first(&report).as_deref(), Some(codes::HARDWARE_FOR_GUESTS.name));
+        report.dropped[1] = codes::HARDWARE_NONE.about("this machine");
+        assert_eq!(first(&report).as_deref(), Some(codes::PROGRAM_CHOSE_NONE.name));
     }
 
     #[test]

@@ -70,6 +70,34 @@ pub(super) const ROWS: &[Row] = &[
     .gone(),
 ];
 
+/// One of two drivers fails to create its device.
+#[test]
+fn the_driver_that_creates_no_device_is_named_beside_one_that_works() {
+    const CREATE: &str = "int (*devices)(void *, unsigned *, void **) = dlsym(library, \"vkEnumeratePhysicalDevices\");\n\
+        int (*make)(void *, const void *, const void *, void **) = dlsym(library, \"vkCreateDevice\");\n\
+        struct { int type; const void *next; int flags, family, count; const float *priorities; } queue = {2, NULL, 0, 0, 1, &(float){1}};\n\
+        struct { int type; const void *next; int flags, queues; const void *queue; const void *rest[6]; } device = {3, NULL, 0, 1, &queue};\n\
+        void *cards[2], *made; count = 2; if (create(&info, NULL, &instance)) return 9; devices(instance, &count, cards);\n\
+        for (unsigned card = 0; card < count; card++) if (make(cards[card], &device, NULL, &made)) return 2;";
+    let mut machine = Machine::new();
+    good(&mut machine);
+    machine.driver("bad", "device two\nfail vkCreateDevice -3 1 99");
+    const WITHOUT: &str = "VK_LOADER_DRIVERS_DISABLE=bad.json PROGRAM";
+    let explained = machine.explain();
+    let found = explained.found("device.not-created")["advice"].to_string();
+    assert!(found.contains(WITHOUT), "{found}");
+    let explained = of_program(&machine, CREATE);
+    assert_eq!(explained.first(), "program.call-failed");
+    let reason = explained.report["dropped"][0]["reason"].to_string();
+    assert!(
+        reason.contains("libmock_bad.so (two) failed with VK_ERROR_INITIALIZATION_FAILED"),
+        "{reason}"
+    );
+    assert!(explained.advice().contains(WITHOUT), "{}", explained.advice());
+    machine.variable("VK_LOADER_DRIVERS_DISABLE", "bad.json");
+    assert!(!of_program(&machine, CREATE).codes().contains(&"program.call-failed"));
+}
+
 #[test]
 fn each_cause_after_an_upgrade_is_named_and_its_remedy_helps() {
     try_all(ROWS);

@@ -95,6 +95,8 @@ struct Row {
     words: [&'static str; 2],
     /// Words with which the programs show no windows.
     without: &'static [&'static str],
+    /// `true` if remedies set the variable, so that any program uses the other window system.
+    is_set_by_remedies: bool,
 }
 
 const ROWS: [Row; 7] = [
@@ -104,6 +106,7 @@ const ROWS: [Row; 7] = [
         sign: "SDL_VIDEODRIVER",
         words: ["x11", "wayland"],
         without: &["dummy"],
+        is_set_by_remedies: true,
     },
     Row {
         name: "SDL_VIDEO_DRIVER",
@@ -111,6 +114,7 @@ const ROWS: [Row; 7] = [
         sign: "SDL_VIDEO_DRIVER",
         words: ["x11", "wayland"],
         without: &["dummy"],
+        is_set_by_remedies: true,
     },
     Row {
         name: "GDK_BACKEND",
@@ -118,6 +122,7 @@ const ROWS: [Row; 7] = [
         sign: "GDK_BACKEND",
         words: ["x11", "wayland"],
         without: &[],
+        is_set_by_remedies: true,
     },
     Row {
         name: "QT_QPA_PLATFORM",
@@ -125,6 +130,7 @@ const ROWS: [Row; 7] = [
         sign: "QT_QPA_PLATFORM",
         words: ["xcb", "wayland"],
         without: &["offscreen", "minimal", "minimalegl", "linuxfb", "vnc"],
+        is_set_by_remedies: true,
     },
     Row {
         name: "WINIT_UNIX_BACKEND",
@@ -132,6 +138,7 @@ const ROWS: [Row; 7] = [
         sign: "WINIT_UNIX_BACKEND",
         words: ["x11", "wayland"],
         without: &[],
+        is_set_by_remedies: false,
     },
     Row {
         name: "ELECTRON_OZONE_PLATFORM_HINT",
@@ -139,6 +146,7 @@ const ROWS: [Row; 7] = [
         sign: "ELECTRON_OZONE_PLATFORM_HINT",
         words: ["x11", "wayland"],
         without: &[],
+        is_set_by_remedies: false,
     },
     Row {
         name: "XDG_SESSION_TYPE",
@@ -146,6 +154,7 @@ const ROWS: [Row; 7] = [
         sign: "glfwInit",
         words: ["x11", "wayland"],
         without: &[],
+        is_set_by_remedies: false,
     },
 ];
 
@@ -252,9 +261,7 @@ pub(in crate::causes) fn other(system: System, variables: &Variables) -> Option<
     } else {
         ""
     };
-    let set = ROWS
-        .iter()
-        .filter(|row| row.sign == row.name && row.name.starts_with(['S', 'G', 'Q']));
+    let set = ROWS.iter().filter(|row| row.is_set_by_remedies);
     let set: Vec<String> = set.map(|row| format!("{}={}", row.name, row.word(other))).collect();
     Some(format!(
         "Update the driver, or start the program with {}: {without}{} PROGRAM",

@@ -3,7 +3,8 @@
 use crate::events::{Event, Record, Step};
 use crate::features;
 use crate::installed;
-use crate::report::{Device, Dropped, Report};
+use crate::names;
+use crate::report::{self, Device, Dropped, Report};
 
 /// Upper bound on the number of features that a sentence names.
 const MOST: usize = 4;
@@ -74,6 +75,24 @@ pub(super) fn extension(found: &mut Dropped, extension: &str, report: &Report, r
     } else {
         format!("Update the driver of the device{package}; if the device is too old for the extension, {rest}")
     };
+}
+
+/// Adds to the finding about a failed `vkCreateDevice` the driver that failed, and the variable without this driver.
+pub(super) fn driver(found: &mut Dropped, report: &Report, records: &[&Record]) {
+    let Some(step) = failed(records) else { return };
+    let code = step.result.unwrap_or_default();
+    let device = of_device(report, Some(step));
+    let library = step.library.clone().unwrap_or_default();
+    found.reason = format!(
+        "vkCreateDevice of the driver {library} ({}) failed with {}, so the program got no device.",
+        device.name,
+        names::result(code)
+    );
+    found.findings.extend(device.facts());
+    let mut own = report.devices.iter().filter(|one| one.driver == library);
+    let others = own.next().and_then(|own| report::without_driver(own, &report.devices));
+    found.advice = format!("{}{}", report::for_result(code), others.unwrap_or_default());
+    found.file = Some(library);
 }
 
 /// Returns the beginning of a remedy: updates the packages of the drivers with these files.

@@ -183,16 +183,19 @@ pub(crate) fn retried(finished: &Finished) -> (Retried, String) {
     )
 }
 
-/// The call of a driver or layer in which a process stood.
+/// The part of a process in which it stood.
 pub(super) struct Standing {
+    /// Library of a driver or layer, or the file of the program.
     pub(super) library: String,
+    /// `true` if the process was in no driver or layer.
+    pub(super) is_of_program: bool,
     /// Name of the function that the program called, if its file has the name.
     pub(super) call: Option<String>,
     /// Files and addresses of the innermost functions on the stack.
     pub(super) stack: Vec<String>,
 }
 
-/// Returns the call of a driver or layer in which a process stood. Returns `None` if the process was in no driver or layer.
+/// Returns the call of a driver or layer in which a process stood, or its own code. Returns `None` if the stack shows neither.
 pub(super) fn standing(stack: &Crash, records: &[Record]) -> Option<Standing> {
     let parts = Parts::of(records, stack);
     let owners: Vec<Owner> = stack
@@ -203,7 +206,10 @@ pub(super) fn standing(stack: &Crash, records: &[Record]) -> Option<Standing> {
     let place = owners
         .iter()
         .position(|owner| matches!(owner, Owner::Part(_) | Owner::Program))?;
-    let Owner::Part(part) = owners[place] else { return None };
+    let library = match owners[place] {
+        Owner::Part(part) => parts.parts[part].library.clone(),
+        _ => stack.frames[place].file.clone()?,
+    };
     let caller = owners[place..].iter().position(|owner| *owner == Owner::Program);
     let called = |at: usize| {
         let frame = &stack.frames[place + at];
@@ -211,8 +217,9 @@ pub(super) fn standing(stack: &Crash, records: &[Record]) -> Option<Standing> {
     };
     let judged = judge(stack, records);
     Some(Standing {
-        library: parts.parts[part].library.clone(),
-        call: caller.and_then(called),
+        library,
+        is_of_program: caller == Some(0),
+        call: caller.filter(|at| *at > 0).and_then(called),
         stack: judged.stack().collect(),
     })
 }
