@@ -182,7 +182,9 @@ impl Explain {
             && !is_known
             && let Some(missed) = folder.missed_by(program, &finished.records)
         {
-            let opened = || missed.words(untraced::opened(finished.graphics.as_deref(), &self.library.path()));
+            let (graphics, ending) = (finished.graphics.as_deref(), finished.ending);
+            let unknown = || untraced::unknown(&self.program, graphics, &self.library.path(), ending);
+            let opened = || missed.words(unknown());
             let why = untraced::known(&self.program).unwrap_or_else(opened);
             if report.loader.is_none() {
                 return Ok(Some(why));
@@ -333,9 +335,12 @@ impl Explain {
     /// Returns the message of the error for a run that wrote no trace.
     fn no_trace(&self, seen: Option<&Seen>, finished: &Finished) -> String {
         match seen {
-            _ if !self.program.is_empty() => {
-                untraced::why(&self.program, finished.graphics.as_deref(), &self.library.path())
-            }
+            _ if !self.program.is_empty() => untraced::why(
+                &self.program,
+                finished.graphics.as_deref(),
+                &self.library.path(),
+                finished.ending,
+            ),
             Some(Seen {
                 not_opened: Some(words),
                 ..

@@ -2,24 +2,22 @@
 
 mod launched;
 mod started;
+mod word_size;
+
+pub(crate) use word_size::{become_32_bits, is_of_other_size, of_other_size};
 
 use crate::c_library;
-use crate::carried;
 use crate::causes;
 use crate::causes::elf::{Closure, Identity, folders, interpreter, is_usual, locate, read, undefined_in};
 use crate::child::Ending;
 use crate::crash::Environment;
-use crate::events::{Event, Record};
 use crate::itself;
-use crate::manifests;
-use crate::report::{Dropped, Report, codes};
+use crate::report::{Report, codes};
 use crate::shell::word;
 use linked::is_in_variable;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::MetadataExt;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// Name that programs use to open their loader.
 const LOADER: &str = "libvulkan.so.1";
@@ -37,12 +35,6 @@ const OF_DRIVERS: [&str; 3] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DR
 const SET_USER: u32 = 0o4000;
 const SET_GROUP: u32 = 0o2000;
 
-/// Packages for 32-bit programs on x86 systems: the first constant names the loader, and the second one the drivers.
-const LOADER_32: &str = "libvulkan1:i386 (Debian, Ubuntu; first: dpkg --add-architecture i386 && apt update), vulkan-loader.i686 (Fedora) or \
-    lib32-vulkan-icd-loader (Arch)";
-const DRIVERS_32: &str = "mesa-vulkan-drivers:i386 (Debian, Ubuntu; first: dpkg --add-architecture i386 && apt update), mesa-vulkan-drivers.i686 \
-    (Fedora), lib32-vulkan-radeon, lib32-vulkan-intel or lib32-nvidia-utils (Arch)";
-
 /// Returns the loader in a program's folder, if the dynamic linker opens that loader for the program.
 pub(crate) fn own_loader(program: &OsStr) -> Option<PathBuf> {
     let program = itself::find(program)?;
@@ -54,14 +46,36 @@ pub(crate) fn own_loader(program: &OsStr) -> Option<PathBuf> {
 
 /// Returns the reason why a program wrote no trace, with a remedy. `graphics` lists the libraries that its processes had open when they
 /// ended, if these are known. `library` is the library that writes a trace.
-pub(crate) fn why(command: &[OsString], graphics: Option<&[String]>, library: &Path) -> String {
+pub(crate) fn why(command: &[OsString], graphics: Option<&[String]>, library: &Path, ending: Ending) -> String {
     let brings = || has_loader(command.first()?);
-    let found = known(command).or_else(brings).or_else(|| opened(graphics, library));
+    let found = known(command)
+        .or_else(brings)
+        .or_else(|| unknown(command, graphics, library, ending));
     found.unwrap_or_else(|| {
         "the program did not load this loader, or runs with raised privileges, where no trace is written, or in a sandbox, where --descriptor \
          helps; vkloader explain without a program tells which devices there are"
             .into()
     })
+}
+
+/// Returns the reason why a program wrote no trace, if its name and file do not show the reason. The arguments are as for [`why`].
+pub(crate) fn unknown(
+    command: &[OsString],
+    graphics: Option<&[String]>,
+    library: &Path,
+    ending: Ending,
+) -> Option<String> {
+    if graphics.is_some_and(<[String]>::is_empty) {
+        let failed = || {
+            let words = "it ended with a failure before it opened a Vulkan loader; read the last lines that it printed: what starts the program, such as a \
+                 script, a sandbox or a virtual display, may have failed first; vkloader explain without a program tells which devices there are";
+            (ending != Ending::Status(0)).then(|| words.into())
+        };
+        if let Some(words) = launched::sandboxed(command).or_else(failed) {
+            return Some(words);
+        }
+    }
+    opened(graphics, library)
 }
 
 /// Exit status with which the dynamic linker ends a program that lacks a symbol.
@@ -161,7 +175,7 @@ const SOFTWARE: &str = "libvk_swiftshader.so";
 
 /// Returns a sentence about the graphics libraries that a program opened, if they are known. Returns `None` if the program opened
 /// `library`, and another reason prevented the trace.
-pub(crate) fn opened(graphics: Option<&[String]>, library: &Path) -> Option<String> {
+fn opened(graphics: Option<&[String]>, library: &Path) -> Option<String> {
     let real = |path: &Path| std::fs::canonicalize(path).ok();
     let is_library = |path: &String| real(Path::new(path)).is_some_and(|path| Some(path) == real(library));
     let graphics = graphics.filter(|graphics| !graphics.iter().any(is_library))?;
@@ -384,96 +398,6 @@ fn is_static(program: &Path) -> String {
     format!(
         "{name} is linked statically, so it opens no library, and {what}; vkloader explain without a program lists the devices"
     )
-}
-
-/// For a 32-bit program, executes the 32-bit `vkloader` if it is installed. Returns only if the 32-bit `vkloader` is not installed, or if
-/// this machine cannot run it.
-pub(crate) fn become_32_bits(program: &OsStr) {
-    let is_32 = itself::find(program)
-        .and_then(|program| Identity::of(&program))
-        .is_some_and(Identity::is_x86_32);
-    let is_other = is_32 && !Identity::of_this_process().is_x86_32();
-    if let Some(vkloader) = carried::program_of_32_bits().filter(|_| is_other) {
-        // Ignores the error, which means that this machine cannot run 32-bit programs.
-        let _ = Command::new(vkloader).args(std::env::args_os().skip(1)).exec();
-    }
-}
-
-/// Returns `true` if a program is for another processor or word size than this program.
-pub(crate) fn is_of_other_size(program: &OsStr) -> bool {
-    let its = itself::find(program).and_then(|program| Identity::of(&program));
-    its.is_some_and(|its| its != Identity::of_this_process())
-}
-
-/// Returns the finding about a program for another processor or word size than this program. `records` is the trace of the probe.
-pub(crate) fn of_other_size(program: &OsStr, records: &[Record]) -> Option<Dropped> {
-    let program = itself::find(program)?;
-    let its = Identity::of(&program)?;
-    let mut found = codes::PROGRAM_WORD_SIZE.about(program.display().to_string());
-    found.findings.push(format!(
-        "it is for {its}, and vkloader for {}",
-        Identity::of_this_process()
-    ));
-    let drivers = drivers(records, its);
-    let Some(loader) = locate(LOADER, its) else {
-        let (what, packages) = if drivers.is_empty() {
-            let packages = format!("{LOADER_32}; and a driver: {DRIVERS_32}");
-            ("loader and no driver", packages)
-        } else {
-            ("loader", LOADER_32.into())
-        };
-        found.reason = format!("The program is for {its}, and no Vulkan {what} for such programs is installed.");
-        found.advice = for_32_bits(its, &packages);
-        return Some(found);
-    };
-    found.findings.push(format!("its loader: {}", loader.display()));
-    if drivers.is_empty() {
-        found.reason = format!("The program is for {its}, and no Vulkan driver for such programs is installed.");
-        found.advice = for_32_bits(its, DRIVERS_32);
-        return Some(found);
-    }
-    for (manifest, library) in drivers {
-        let missing = Closure::of(&library, its).missing;
-        let library = library.display();
-        found.findings.push(match missing.first() {
-            Some((name, by)) => format!(
-                "{library} of {manifest} cannot be opened: {name} is missing, which {} needs",
-                by.display()
-            ),
-            None => format!("its driver: {library} of {manifest}"),
-        });
-    }
-    Some(found)
-}
-
-/// Returns the remedy that installs packages for 32-bit programs. For other programs, returns the general remedy.
-fn for_32_bits(its: Identity, packages: &str) -> String {
-    if its.is_x86_32() {
-        format!("Install {packages}.")
-    } else {
-        codes::PROGRAM_WORD_SIZE.remedy.into()
-    }
-}
-
-/// Returns the manifests in a trace whose driver is a library for programs with the identity `its`, each with the library.
-fn drivers(records: &[Record], its: Identity) -> Vec<(String, PathBuf)> {
-    let mut found: Vec<(String, PathBuf)> = Vec::new();
-    for record in records {
-        let Event::Decision(decision) = &record.event else {
-            continue;
-        };
-        let is_known = found.iter().any(|(known, _)| *known == decision.name);
-        if decision.subject != "driver-manifest" || is_known {
-            continue;
-        }
-        let path = Path::new(&decision.name);
-        let library = manifests::named(path).map(|named| manifests::found(path, &named));
-        let library = library.and_then(|library| locate(&library.display().to_string(), its));
-        if let Some(library) = library.filter(|library| Identity::of(library) == Some(its)) {
-            found.push((decision.name.clone(), library));
-        }
-    }
-    found
 }
 
 #[cfg(test)]

@@ -168,7 +168,7 @@ fn a_system_that_takes_no_temporary_file_prevents_nothing() {
 fn programs_without_a_trace_come_with_the_reason() {
     let mut machine = working();
     fs::create_dir(machine.path("tools")).expect("a folder");
-    for name in ["sudo", "flatpak"] {
+    for name in ["sudo", "flatpak", "bwrap"] {
         steady::write_script(&machine.path(&format!("tools/{name}")), "#!/bin/sh\nexit 0\n");
     }
     let folder = machine.path("tools").display().to_string();
@@ -183,6 +183,8 @@ fn programs_without_a_trace_come_with_the_reason() {
         told.contains("as another user") && told.contains("sudo vkloader explain -- PROGRAM"),
         "{told}"
     );
+    let (_, told) = words(&["bwrap", "--ro-bind", "/", "/", "game"]);
+    assert!(told.contains("explain --descriptor -- PROGRAM"), "{told}");
     let (_, told) = words(&["flatpak", "run", "org.example.Game"]);
     assert!(told.contains("flatpak run --command=sh"), "{told}");
     let raised = machine.path("raised");

@@ -5,6 +5,7 @@ pub(super) mod damage;
 mod elsewhere;
 pub(super) mod exports;
 mod messages;
+mod processor;
 mod refused;
 mod symbols;
 mod template;
@@ -80,7 +81,8 @@ pub(super) fn explain(dropped: &mut Dropped, about: &About<'_>) {
         let path = refused::named_path(&words_of_the_linker(dropped)?)?;
         (path.is_file() && path.file_name() == Path::new(&library).file_name()).then_some(path)
     };
-    let Some(path) = locate(&library, own).or_else(rejected) else {
+    let unreadable = || closure::unreadable(&library, Path::new(""));
+    let Some(path) = locate(&library, own).or_else(rejected).or_else(unreadable) else {
         return absent(dropped, &library, about.manifest, own);
     };
     of_file(dropped, &path, own, about);
@@ -114,7 +116,7 @@ fn of_file(dropped: &mut Dropped, path: &Path, own: Identity, about: &About<'_>)
         dropped
             .findings
             .insert(0, format!("{} is for {found}, the program for {own}", path.display()));
-        dropped.advice = for_processor(path, own);
+        dropped.advice = processor::remedy(path, own);
         // For a library that is for another processor with the same word size, the system only reports that it cannot open the library.
         if let Some(code) = Code::of_name(&dropped.code.replace("not-opened", "wrong-architecture")) {
             dropped.code = code.name().into();
@@ -135,31 +137,6 @@ fn of_file(dropped: &mut Dropped, path: &Path, own: Identity, about: &About<'_>)
         in_words_of_the_linker(dropped, &words, own, about.program);
     }
 }
-
-/// Returns the remedy for a library that is for another processor or word size than `own`.
-fn for_processor(path: &Path, own: Identity) -> String {
-    let usual = format!("Install the package for {own} that brings {}", file_name(&shown(path)));
-    let package = installed::owner(&shown(path)).filter(|_| Path::new("/usr/bin/apt-get").exists());
-    let name = package
-        .as_deref()
-        .and_then(|package| package.strip_prefix("package ")?.split_once(':'));
-    let is_of_mesa = file_name(&shown(path)).starts_with(OF_MESA);
-    match (name, own.debian_architecture()) {
-        (Some((name, _)), Some(architecture)) => format!("{usual}: apt-get install {name}:{architecture}"),
-        _ if is_of_mesa && own.is_x86_32() => {
-            format!(
-                "{usual}: mesa-vulkan-drivers:i386 (Debian, Ubuntu), mesa-vulkan-drivers.i686 (Fedora), or the package of Arch that begins with lib32-vulkan."
-            )
-        }
-        _ if is_of_mesa => format!(
-            "{usual}: mesa-vulkan-drivers (Debian, Ubuntu, Fedora); vulkan-radeon, vulkan-intel or vulkan-swrast (Arch)."
-        ),
-        _ => format!("{usual}."),
-    }
-}
-
-/// Beginning of the names of Mesa's drivers.
-const OF_MESA: &str = "libvulkan_";
 
 /// Part of the probe's message about a library without the function that each Vulkan loader exports.
 const NO_LOADER: &str = "exports no vkGetInstanceProcAddr";

@@ -44,6 +44,20 @@ const ENTERING: [(&str, &str); 8] = [
     ("systemd-run", "systemd-run --pipe --wait vkloader explain -- PROGRAM"),
 ];
 
+/// Programs that start other programs in a sandbox with the files of this system.
+const SANDBOXES: [&str; 3] = ["bwrap", "firejail", "unshare"];
+
+/// Returns the reason why a program has no trace, if the command starts it in a sandbox of [`SANDBOXES`].
+pub(super) fn sandboxed(command: &[OsString]) -> Option<String> {
+    let all = started::by(command);
+    let one = all.iter().find(|one| SANDBOXES.contains(&one.file.as_str()))?;
+    let name = &one.file;
+    Some(format!(
+        "{name} starts the program in a sandbox, where it may not write to the file of the trace; pass the trace as an open descriptor: vkloader \
+         explain --descriptor -- PROGRAM; if {name} itself printed an error, correct that first"
+    ))
+}
+
 /// Returns the reason why a program has no trace, if the command starts the program as another user, or in a sandbox or container. The
 /// command may do so through a script, such as those that Flatpak exports.
 pub(super) fn find(command: &[OsString]) -> Option<String> {

@@ -123,6 +123,21 @@ fn one_remedy_permits_all_manifests_of_a_folder() {
     assert!(explained.advice().ends_with(&command), "{}", explained.advice());
 }
 
+/// The manifest names the library without a folder, and only root may read the library.
+#[test]
+fn a_library_that_this_user_may_not_read_is_found_by_its_name() {
+    let mut machine = Machine::new();
+    by_name(&mut machine);
+    if !machine.unprivileged() {
+        return;
+    }
+    fs::set_permissions(machine.path(LIBRARY), fs::Permissions::from_mode(0o600)).expect("the owner may");
+    let explained = machine.explain();
+    assert_eq!(explained.first(), "driver.not-opened");
+    let command = format!("chmod o+r {}", machine.path(LIBRARY).display());
+    assert!(explained.advice().ends_with(&command), "{}", explained.advice());
+}
+
 /// Compiles a program that opens the library, calls `lines` and ends with the status 1, and explains it.
 fn of_program(machine: &Machine, lines: &str) -> Explained {
     let program = machine.c_program(&format!(
@@ -234,4 +249,27 @@ fn a_limit_on_open_files_that_stops_vkloader_is_named() {
         said.contains("may open only 4 files") && said.contains("ulimit"),
         "{said}"
     );
+}
+
+/// A script ends before it starts the program, so nothing is known about Vulkan.
+#[test]
+fn a_script_that_fails_before_the_program_is_not_said_to_use_no_vulkan() {
+    let mut machine = Machine::new();
+    good(&mut machine);
+    let library = crate::machine::library();
+    let explain = |script| {
+        let explained =
+            machine.explain_with(&["--library", library.to_str().expect("plain"), "--", "sh", "-c", script]);
+        (
+            explained.first().to_owned(),
+            explained.report["dropped"][0]["reason"].to_string(),
+        )
+    };
+    let (first, reason) = explain("true; exit 3");
+    assert!(
+        first == "program.no-trace" && reason.contains("it ended with a failure before it opened"),
+        "{reason}"
+    );
+    assert!(!reason.contains("uses no Vulkan"), "{reason}");
+    assert!(explain("true; exit 0").1.contains("uses no Vulkan"));
 }

@@ -1,0 +1,30 @@
+//! Remedies for libraries that are for another processor or word size.
+
+use super::{Identity, file_name, shown};
+use crate::installed;
+use std::path::Path;
+
+/// Beginning of the names of Mesa's drivers.
+const OF_MESA: &str = "libvulkan_";
+
+/// Returns the remedy for a library that is for another processor or word size than `own`.
+pub(super) fn remedy(path: &Path, own: Identity) -> String {
+    let usual = format!("Install the package for {own} that brings {}", file_name(&shown(path)));
+    let package = installed::owner(&shown(path)).filter(|_| Path::new("/usr/bin/apt-get").exists());
+    let name = package
+        .as_deref()
+        .and_then(|package| package.strip_prefix("package ")?.split_once(':'));
+    let is_of_mesa = file_name(&shown(path)).starts_with(OF_MESA);
+    match (name, own.debian_architecture()) {
+        (Some((name, _)), Some(architecture)) => format!("{usual}: apt-get install {name}:{architecture}"),
+        _ if is_of_mesa && own.is_x86_32() => {
+            format!(
+                "{usual}: mesa-vulkan-drivers:i386 (Debian, Ubuntu), mesa-vulkan-drivers.i686 (Fedora), or the package of Arch that begins with lib32-vulkan."
+            )
+        }
+        _ if is_of_mesa => format!(
+            "{usual}: mesa-vulkan-drivers (Debian, Ubuntu, Fedora); vulkan-radeon, vulkan-intel or vulkan-swrast (Arch)."
+        ),
+        _ => format!("{usual}."),
+    }
+}

@@ -1,0 +1,109 @@
+//! Programs for another word size or processor, which write no trace for this program.
+
+use super::LOADER;
+use crate::carried;
+use crate::causes::elf::{Closure, Identity, locate};
+use crate::events::{Event, Record};
+use crate::itself;
+use crate::manifests;
+use crate::report::{Dropped, codes};
+use std::ffi::OsStr;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Packages for 32-bit programs on x86 systems: the first constant names the loader, and the second one the drivers.
+const LOADER_32: &str = "libvulkan1:i386 (Debian, Ubuntu; first: dpkg --add-architecture i386 && apt update), vulkan-loader.i686 (Fedora) or \
+    lib32-vulkan-icd-loader (Arch)";
+const DRIVERS_32: &str = "mesa-vulkan-drivers:i386 (Debian, Ubuntu; first: dpkg --add-architecture i386 && apt update), mesa-vulkan-drivers.i686 \
+    (Fedora), lib32-vulkan-radeon, lib32-vulkan-intel or lib32-nvidia-utils (Arch)";
+
+/// For a 32-bit program, executes the 32-bit `vkloader` if it is installed. Returns only if the 32-bit `vkloader` is not installed, or if
+/// this machine cannot run it.
+pub(crate) fn become_32_bits(program: &OsStr) {
+    let is_32 = itself::find(program)
+        .and_then(|program| Identity::of(&program))
+        .is_some_and(Identity::is_x86_32);
+    let is_other = is_32 && !Identity::of_this_process().is_x86_32();
+    if let Some(vkloader) = carried::program_of_32_bits().filter(|_| is_other) {
+        // Ignores the error, which means that this machine cannot run 32-bit programs.
+        let _ = Command::new(vkloader).args(std::env::args_os().skip(1)).exec();
+    }
+}
+
+/// Returns `true` if a program is for another processor or word size than this program.
+pub(crate) fn is_of_other_size(program: &OsStr) -> bool {
+    let its = itself::find(program).and_then(|program| Identity::of(&program));
+    its.is_some_and(|its| its != Identity::of_this_process())
+}
+
+/// Returns the finding about a program for another processor or word size than this program. `records` is the trace of the probe.
+pub(crate) fn of_other_size(program: &OsStr, records: &[Record]) -> Option<Dropped> {
+    let program = itself::find(program)?;
+    let its = Identity::of(&program)?;
+    let mut found = codes::PROGRAM_WORD_SIZE.about(program.display().to_string());
+    found.findings.push(format!(
+        "it is for {its}, and vkloader for {}",
+        Identity::of_this_process()
+    ));
+    let drivers = drivers(records, its);
+    let Some(loader) = locate(LOADER, its) else {
+        let (what, packages) = if drivers.is_empty() {
+            let packages = format!("{LOADER_32}; and a driver: {DRIVERS_32}");
+            ("loader and no driver", packages)
+        } else {
+            ("loader", LOADER_32.into())
+        };
+        found.reason = format!("The program is for {its}, and no Vulkan {what} for such programs is installed.");
+        found.advice = for_32_bits(its, &packages);
+        return Some(found);
+    };
+    found.findings.push(format!("its loader: {}", loader.display()));
+    if drivers.is_empty() {
+        found.reason = format!("The program is for {its}, and no Vulkan driver for such programs is installed.");
+        found.advice = for_32_bits(its, DRIVERS_32);
+        return Some(found);
+    }
+    for (manifest, library) in drivers {
+        let missing = Closure::of(&library, its).missing;
+        let library = library.display();
+        found.findings.push(match missing.first() {
+            Some((name, by)) => format!(
+                "{library} of {manifest} cannot be opened: {name} is missing, which {} needs",
+                by.display()
+            ),
+            None => format!("its driver: {library} of {manifest}"),
+        });
+    }
+    Some(found)
+}
+
+/// Returns the remedy that installs packages for 32-bit programs. For other programs, returns the general remedy.
+fn for_32_bits(its: Identity, packages: &str) -> String {
+    if its.is_x86_32() {
+        format!("Install {packages}.")
+    } else {
+        codes::PROGRAM_WORD_SIZE.remedy.into()
+    }
+}
+
+/// Returns the manifests in a trace whose driver is a library for programs with the identity `its`, each with the library.
+fn drivers(records: &[Record], its: Identity) -> Vec<(String, PathBuf)> {
+    let mut found: Vec<(String, PathBuf)> = Vec::new();
+    for record in records {
+        let Event::Decision(decision) = &record.event else {
+            continue;
+        };
+        let is_known = found.iter().any(|(known, _)| *known == decision.name);
+        if decision.subject != "driver-manifest" || is_known {
+            continue;
+        }
+        let path = Path::new(&decision.name);
+        let library = manifests::named(path).map(|named| manifests::found(path, &named));
+        let library = library.and_then(|library| locate(&library.display().to_string(), its));
+        if let Some(library) = library.filter(|library| Identity::of(library) == Some(its)) {
+            found.push((decision.name.clone(), library));
+        }
+    }
+    found
+}
