@@ -100,6 +100,9 @@ fn own_variable(layer: &str, records: &[Record]) -> Option<Set> {
     manifests::own_switch(Path::new(manifest?), layer)
 }
 
+/// End of a remedy with which no device is left.
+const NO_DEVICE_LEFT: &str = "no device is left then, so this helps only a program that also works without Vulkan";
+
 impl Library {
     /// Runs the probe with the first remedy that sets a variable, and adds the result to the report. If another driver or layer then
     /// crashes the probe, also disables that one. If the remedy has no effect, replaces it. If nothing replaces it and the user
@@ -136,8 +139,12 @@ impl Library {
                 let is_replaced = self.without_effect(report, &first)?;
                 // A program may work without the driver that the remedy disables, even if it then gets no device.
                 let is_useful = of_program && ends;
+                let first = &mut report.dropped[0];
                 if !is_replaced && !is_useful {
-                    without_command(&mut report.dropped[0], &old);
+                    without_command(first, &old);
+                } else if !is_replaced && first.advice.contains(&old) {
+                    let advice = first.advice.trim_end_matches('.');
+                    first.advice = format!("{advice}; {NO_DEVICE_LEFT}");
                 }
             }
         }

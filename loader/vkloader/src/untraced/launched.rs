@@ -53,8 +53,8 @@ pub(super) fn sandboxed(command: &[OsString]) -> Option<String> {
     let one = all.iter().find(|one| SANDBOXES.contains(&one.file.as_str()))?;
     let name = &one.file;
     Some(format!(
-        "{name} starts the program in a sandbox, where it may not write to the file of the trace; pass the trace as an open descriptor: vkloader \
-         explain --descriptor -- PROGRAM; if {name} itself printed an error, correct that first"
+        "the program runs in a sandbox of {name}, where it may not write to the file of the trace; if {name} itself printed an error, correct that \
+         first; otherwise pass the trace as an open descriptor: vkloader explain --descriptor -- PROGRAM"
     ))
 }
 
