@@ -356,13 +356,12 @@ fn a_32_bit_program_comes_with_what_it_lacks() {
     let driver = compile(&machine, "lib32/libdriver.so", "int driver;\n", &driver).expect("a library");
     machine.manifest("small_icd.i686", &driver, "");
     let explained = machine.explain_with(&words);
-    assert!(
-        explained.findings().contains("its driver: "),
-        "{}",
-        explained.findings()
-    );
+    assert_eq!((explained.code, explained.first()), (2, "program.no-trace"));
+    let findings = explained.findings();
+    assert!(findings.contains("its driver: "), "{findings}");
     fs::remove_file(needed).expect("just made");
     let explained = machine.explain_with(&words);
+    assert_eq!(explained.first(), "program.word-size");
     assert!(
         explained.findings().contains("libvkltneeded.so"),
         "{}",

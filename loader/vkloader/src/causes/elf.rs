@@ -26,8 +26,7 @@ pub(crate) use linked::{
 };
 use reasons::Code;
 pub(super) use refused::closed;
-pub(crate) use refused::{forbidding_mount, mount_point};
-use rustix::fs::{Access, access};
+pub(crate) use refused::{closed_folder, forbidding_mount, mount_point};
 use std::path::Path;
 pub(super) use symbols::undefined;
 pub(crate) use symbols::undefined_in;
@@ -272,16 +271,6 @@ pub(super) fn without_library(manifest: &str, library: &str) -> String {
             format!("{}{IF_REMOVED}{}", first.trim_end_matches('.'), shell::word(manifest))
         }
     }
-}
-
-/// Returns the first folder on a path that this user may not search.
-pub(crate) fn closed_folder(path: &Path) -> Option<&Path> {
-    let mut folders: Vec<&Path> = path.ancestors().skip(1).filter(|folder| folder.is_absolute()).collect();
-    folders.reverse();
-    folders
-        .into_iter()
-        .take_while(|folder| folder.is_dir())
-        .find(|folder| access(*folder, Access::EXEC_OK).is_err())
 }
 
 /// Adds the missing libraries that a library needs. Returns `false` if no library is missing.

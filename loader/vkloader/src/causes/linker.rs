@@ -53,16 +53,16 @@ pub(super) fn explain(dropped: &mut Dropped, outputs: &[String], own: Identity) 
 }
 
 /// Returns the first name or path of a library that a process opened by `dlopen` but did not get, among those whose file name begins with
-/// `beginning`.
+/// `beginning`. Returns `None` if the process got another one of these libraries, because programs try several names.
 pub(crate) fn unfound(outputs: &[String], beginning: &str) -> Option<String> {
     outputs.iter().find_map(|output| {
         let texts = output.lines().filter_map(|line| line.split_once(":\t"));
         let files = texts.filter_map(|(_, text)| text.trim().strip_prefix("file=")?.split_once(" ["));
-        let with = |part: &'static str| files.clone().filter(move |(_, rest)| rest.contains(part));
-        let is_mapped = |name: &str| with("generating link map").any(|(known, _)| known == name);
-        let mut asked = with("dynamically loaded by ").map(|(name, _)| name);
-        let found = asked.find(|name| file_name(name).starts_with(beginning) && !is_mapped(name));
-        found.map(String::from)
+        let own = files.filter(|(name, _)| file_name(name).starts_with(beginning));
+        let with = |part: &'static str| own.clone().filter(move |(_, rest)| rest.contains(part));
+        let is_any = with("generating link map").next().is_some();
+        let (name, _) = with("dynamically loaded by ").next().filter(|_| !is_any)?;
+        Some(name.into())
     })
 }
 

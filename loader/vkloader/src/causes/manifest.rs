@@ -65,7 +65,10 @@ pub(super) fn explain(dropped: &mut Dropped, home: &str) {
             dropped.findings.insert(0, Fact::new(kind, format!("{path}: {error}")));
             match closed.filter(|_| is_denied) {
                 Some(folder) => in_closed_folder(dropped, folder, home),
-                None if is_denied => dropped.advice = to_permit(&word(&path)),
+                None if is_denied => {
+                    let hidden = masked::explain(Path::new(&path));
+                    dropped.advice = hidden.map_or_else(|| to_permit(&word(&path)), |(_, advice)| advice);
+                }
                 None => {}
             }
             if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) {

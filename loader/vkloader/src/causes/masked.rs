@@ -1,42 +1,39 @@
-//! Folders that a service of systemd hides from its program.
+//! Folders and files that a service of systemd hides from its program.
 
 use std::fs;
 use std::path::Path;
 
-/// End of the path of the empty folder that systemd mounts on folders that it hides.
-const EMPTY: &str = "systemd/inaccessible/dir";
+/// Folder with the closed files and folders that systemd mounts on those that it hides.
+const CLOSED: &str = "systemd/inaccessible/";
 
-/// Returns the finding and the remedy for a folder that systemd hides.
+/// Returns the finding and the remedy for a folder or file that systemd hides.
 pub(super) fn explain(folder: &Path) -> Option<(String, String)> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let folder = folder.to_str()?;
-    is_masked(&mounts, folder).then(|| {
-        let setting = match folder {
-            "/home" | "/root" | "/run/user" => "ProtectHome=yes",
-            _ => "InaccessiblePaths=",
-        };
-        (
-            format!("systemd hides {folder} from this service ({setting} in its unit)"),
-            format!(
-                "Put the file in another folder, such as /opt; or let the service read {folder}: systemctl edit NAME, with {} below [Service]",
-                if setting == "ProtectHome=yes" {
-                    "ProtectHome=read-only".into()
-                } else {
-                    format!("InaccessiblePaths= without {folder}")
-                }
-            ),
-        )
-    })
+    if !is_masked(&mounts, folder) {
+        return None;
+    }
+    let (setting, other) = if ["/home", "/root", "/run/user"].contains(&folder) {
+        ("ProtectHome=yes", "ProtectHome=read-only".into())
+    } else {
+        ("InaccessiblePaths=", format!("InaccessiblePaths= without {folder}"))
+    };
+    Some((
+        format!("systemd hides {folder} from this service ({setting} in its unit)"),
+        format!(
+            "Put the file in another folder, such as /opt; or let the service read {folder}: systemctl edit NAME, with {other} below [Service]"
+        ),
+    ))
 }
 
-/// Returns `true` if the last mount on a folder is the empty folder of systemd. `mounts` is the text of `/proc/self/mountinfo`.
+/// Returns `true` if the last mount on a folder or file is one of [`CLOSED`]. `mounts` is the text of `/proc/self/mountinfo`.
 fn is_masked(mounts: &str, folder: &str) -> bool {
     let mut roots = mounts.lines().filter_map(|line| {
         let mut words = line.split(' ').skip(3);
         let (root, place) = (words.next()?, words.next()?);
         (place == folder).then_some(root)
     });
-    roots.next_back().is_some_and(|root| root.ends_with(EMPTY))
+    roots.next_back().is_some_and(|root| root.contains(CLOSED))
 }
 
 #[cfg(test)]

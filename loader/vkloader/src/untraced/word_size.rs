@@ -64,9 +64,11 @@ pub(crate) fn of_other_size(program: &OsStr, records: &[Record]) -> Option<Dropp
         found.advice = for_32_bits(its, DRIVERS_32);
         return Some(found);
     }
+    let mut is_whole = false;
     for (manifest, library) in drivers {
         let missing = Closure::of(&library, its).missing;
         let library = library.display();
+        is_whole |= missing.is_empty();
         found.findings.push(match missing.first() {
             Some((name, by)) => format!(
                 "{library} of {manifest} cannot be opened: {name} is missing, which {} needs",
@@ -74,6 +76,11 @@ pub(crate) fn of_other_size(program: &OsStr, records: &[Record]) -> Option<Dropp
             ),
             None => format!("its driver: {library} of {manifest}"),
         });
+    }
+    if is_whole {
+        // The program has all that it needs, so only its devices are unknown.
+        found.code = codes::PROGRAM_NO_TRACE.name.into();
+        found.reason = format!("The program is for {its}, and vkloader is not, so the program left no trace.");
     }
     Some(found)
 }

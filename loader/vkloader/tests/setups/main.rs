@@ -141,7 +141,11 @@ fn try_all(rows: &[Row]) {
 }
 
 /// Set-ups that have a separate test: the file, and the name of the test.
-const ELSEWHERE: [(&str, &str); 67] = [
+const ELSEWHERE: [(&str, &str); 68] = [
+    (
+        "setups/servers.rs",
+        "a_folder_that_systemd_hides_from_a_service_is_named",
+    ),
     (
         "failed/untraced.rs",
         "a_loader_that_the_dynamic_linker_does_not_find_is_named",

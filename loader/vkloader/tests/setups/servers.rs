@@ -205,3 +205,35 @@ fn the_variable_that_leaves_out_other_drivers_comes_before_an_update() {
         "{advice}"
     );
 }
+
+/// A service of systemd has no access to a folder (`InaccessiblePaths=`), whose permissions are not the reason.
+#[test]
+fn a_folder_that_systemd_hides_from_a_service_is_named() {
+    let mut machine = Machine::new();
+    good(&mut machine);
+    folders(&machine, &["/systemd/inaccessible/dir", "/own"]);
+    let (hidden, own) = (
+        machine.path("system/systemd/inaccessible/dir"),
+        machine.path("system/own"),
+    );
+    fs::set_permissions(&hidden, fs::Permissions::from_mode(0o000)).expect("the owner may");
+    let (hidden, own) = (hidden.display().to_string(), own.display().to_string());
+    machine.variable("VK_DRIVER_FILES", format!("{own}/icd.json"));
+    let words = ["bwrap", "--bind", "/", "/", "--dev", "/dev", "--bind", &hidden, &own];
+    if !machine.unprivileged() || !machine.start_with(words.map(String::from).into()) {
+        return;
+    }
+    let explained = machine.explain();
+    assert_eq!(explained.first(), "file.not-opened", "{:#}", explained.report);
+    let reason = explained.report["dropped"][0]["reason"].to_string();
+    assert!(
+        reason.contains(&format!("systemd hides {own} from this service")),
+        "{reason}"
+    );
+    let advice = explained.advice();
+    assert!(
+        advice.contains(&format!("InaccessiblePaths= without {own}")),
+        "{advice}"
+    );
+    assert!(!advice.contains("chmod"), "{advice}");
+}

@@ -2,11 +2,11 @@
 
 use super::closure::{self, Closure, Identity};
 use super::damage::damaged;
-use super::{closed_folder, file_name, messages, shown, tls};
+use super::{file_name, messages, shown, tls};
 use crate::causes::limits::{Limits, own_remedy};
 use crate::report::{Dropped, Fact, Kind};
 use crate::shell::word;
-use rustix::fs::StatVfsMountFlags;
+use rustix::fs::{Access, StatVfsMountFlags, access};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -100,6 +100,16 @@ fn find(name: &str, library: &Path, own: Identity) -> Option<PathBuf> {
     let found = Closure::of(library, own).found;
     let by_name = |path: &PathBuf| path.file_name().is_some_and(|file| file == name);
     found.into_iter().find(by_name).or_else(|| closure::locate(name, own))
+}
+
+/// Returns the first folder on a path that this user may not search.
+pub(crate) fn closed_folder(path: &Path) -> Option<&Path> {
+    let mut folders: Vec<&Path> = path.ancestors().skip(1).filter(|folder| folder.is_absolute()).collect();
+    folders.reverse();
+    folders
+        .into_iter()
+        .take_while(|folder| folder.is_dir())
+        .find(|folder| access(*folder, Access::EXEC_OK).is_err())
 }
 
 /// Returns the finding and the remedy for a file that the user may not read.
