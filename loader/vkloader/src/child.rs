@@ -343,6 +343,7 @@ mod tests {
             limits: Limits::default(),
             has_loader,
             is_full: false,
+            is_trace_closed: false,
         };
         let with_loader = environment(7, "1", true);
         let all = [

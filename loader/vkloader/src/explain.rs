@@ -16,6 +16,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::{Command as Process, ExitCode};
 use std::sync::Once;
+use untold::Untraced;
 
 /// Exit status if the devices of the program are unknown.
 const UNANSWERED: u8 = 2;
@@ -63,6 +64,7 @@ impl Explain {
             _ => None,
         };
         let mut finished = self.watch(folder.as_ref(), Purpose::Run(None))?;
+        finished = self.pass_descriptor(finished, folder.as_ref())?;
         let tries_probe = self.program.is_empty() && !self.no_try;
         if tries_probe {
             finished = self.library.locate_crash(finished)?;
@@ -131,10 +133,14 @@ impl Explain {
                 .splice(0..0, untraced::of_other_size(program, &probe.records));
             return Ok(());
         }
-        if let Some(why) = self.why_untraced(report, finished, folder, seen)? {
-            let program = self.program.first().map_or(OsStr::new(""), OsString::as_os_str);
-            untraced::add(report, program, &why);
-            self.add_cause_beside(report, finished)?;
+        let program = self.program.first().map_or(OsStr::new(""), OsString::as_os_str);
+        match self.why_untraced(report, finished, folder, seen)? {
+            Some(Untraced::Early(lines)) => untraced::add_early(report, program, finished.ending, &lines),
+            Some(Untraced::Because(why)) => {
+                untraced::add(report, program, &why);
+                self.add_cause_beside(report, finished)?;
+            }
+            None => {}
         }
         Ok(())
     }
@@ -151,12 +157,12 @@ impl Explain {
         finished: &Finished,
         folder: Option<&LibraryFolder>,
         seen: Option<&Seen>,
-    ) -> io::Result<Option<String>> {
+    ) -> io::Result<Option<Untraced>> {
         if report.loader.is_none()
             && let Some(program) = self.program.first()
             && let Some(words) = untraced::lacks_symbol(program, finished.ending)
         {
-            return Ok(Some(words));
+            return Ok(Some(words.into()));
         }
         if report.loader.is_none() && report.crash.is_some() {
             return Ok(None);
@@ -164,17 +170,20 @@ impl Explain {
         if report.loader.is_none()
             && let Some(words) = untraced::lacks_files(&finished.environments)
         {
-            return Ok(Some(words));
+            return Ok(Some(words.into()));
+        }
+        let environments = &finished.environments;
+        let of_start =
+            || untraced::hides_trace(environments).or_else(|| untraced::cleared(environments, &self.program));
+        if report.loader.is_none()
+            && let Some(words) = of_start()
+        {
+            return Ok(Some(untraced::known(&self.program).unwrap_or(words).into()));
         }
         if report.loader.is_none()
-            && let Some(words) = untraced::cleared(&finished.environments, &self.program)
+            && let Some(why) = self.why_no_loader(finished, folder)?
         {
-            return Ok(Some(untraced::known(&self.program).unwrap_or(words)));
-        }
-        if report.loader.is_none()
-            && let Some(words) = self.why_no_loader(finished, folder)?
-        {
-            return Ok(Some(words));
+            return Ok(Some(why));
         }
         // If the program uses its own loader, the report is about that loader, unless the user named a library.
         let is_known = self.library.is_carried && report.loader.is_some();
@@ -187,7 +196,7 @@ impl Explain {
             let opened = || missed.words(unknown());
             let why = untraced::known(&self.program).unwrap_or_else(opened);
             if report.loader.is_none() {
-                return Ok(Some(why));
+                return Ok(Some(why.into()));
             }
             // The trace of another library does not answer the question of the user, who named one.
             let words = format!("the program left no trace of this library{}", show::reason(&why));
@@ -195,7 +204,7 @@ impl Explain {
         }
         match report.loader {
             None if self.program.is_empty() => Err(io::Error::other(self.no_trace(seen, finished))),
-            None => Ok(Some(self.no_trace(seen, finished))),
+            None => Ok(Some(self.no_trace(seen, finished).into())),
             Some(_) => Ok(None),
         }
     }

@@ -1,6 +1,8 @@
 //! Finds the reason why a program wrote no trace: for example, the program does not use the library that writes the trace.
 
+mod early;
 mod launched;
+mod sandbox;
 mod started;
 mod word_size;
 
@@ -14,7 +16,9 @@ use crate::crash::Environment;
 use crate::itself;
 use crate::report::{Report, codes};
 use crate::shell::word;
+pub(crate) use early::{add as add_early, is_early, last_lines};
 use linked::is_in_variable;
+pub(crate) use sandbox::hides_trace;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};

@@ -398,6 +398,12 @@ fn a_program_in_a_sandbox() {
     let output = machine.run(&[&["explain", "--json", "--descriptor", "--"], &program[..]].concat());
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a report");
     assert_eq!(report["devices"][0]["name"], "one", "{report:#}");
+    // A program that fails there is run again with the descriptor.
+    let failing = [root, root, "--", "sh", "-c", "\"$0\" probe \"$1\"; exit 3"];
+    let failing = [&sandbox[..], &failing, &[env!("CARGO_BIN_EXE_vkloader"), library]].concat();
+    let output = machine.run(&[&["explain", "--json", "--"], &failing[..]].concat());
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a report");
+    assert_eq!(report["devices"][0]["name"], "one", "{report:#}");
 }
 
 #[test]

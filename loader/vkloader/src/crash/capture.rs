@@ -6,8 +6,9 @@ use super::maps::{History, Maps};
 use super::memory::Memory;
 use super::registers::{Registers, number};
 use super::unwind::{Place, Walk};
-use super::{Crash, Environment, Frame, Instruction, exception};
+use super::{Crash, Environment, Frame, Instruction, TRACE, exception};
 use crate::causes::Limits;
+use rustix::fs::{StatVfsMountFlags, statvfs};
 use rustix::process::Pid;
 use std::collections::HashMap;
 
@@ -150,13 +151,30 @@ pub(super) fn environment(process: Pid, has_loader: bool) -> Option<Environment>
     let number = own.unwrap_or_else(|| process.as_raw_nonzero().get().into());
     let limits = Limits::parse(&std::fs::read_to_string(format!("/proc/{}/limits", process.as_raw_nonzero())).ok()?);
     let files = std::fs::read_dir(format!("/proc/{}/fd", process.as_raw_nonzero()));
+    let variables = variables(process.as_raw_nonzero().get().into());
     Some(Environment {
         has_loader,
         process: u32::try_from(number).ok()?,
-        variables: variables(process.as_raw_nonzero().get().into()),
+        is_trace_closed: variables
+            .as_deref()
+            .is_some_and(|known| is_trace_closed(process, known)),
+        variables,
         limits,
         is_full: files.is_ok_and(|files| limits.is_full(files.count())),
     })
+}
+
+/// Returns `true` if the trace is a file that does not exist below the root folder of the process, or is read-only there, as in a sandbox with folders
+/// of its own.
+fn is_trace_closed(process: Pid, variables: &[(String, String)]) -> bool {
+    let value = variables.iter().find(|(name, _)| name == TRACE).map(|(_, value)| value);
+    let Some(path) = value.filter(|value| value.starts_with('/')) else {
+        return false;
+    };
+    match statvfs(format!("/proc/{}/root{path}", process.as_raw_nonzero())) {
+        Ok(status) => status.f_flag.contains(StatVfsMountFlags::RDONLY),
+        Err(error) => error == rustix::io::Errno::NOENT,
+    }
 }
 
 fn variables(process: i64) -> Option<Vec<(String, String)>> {
@@ -253,6 +271,15 @@ pub(super) fn status(thread: Pid) -> HashMap<String, i64> {
     text.lines().filter_map(line).collect()
 }
 
+/// Returns `true` if `/proc` has the process IDs of this process's namespace. In a sandbox with the `/proc` of another namespace, a process ID leads to
+/// another process.
+pub(super) fn is_proc_of_us() -> bool {
+    let own = std::fs::read_link("/proc/self");
+    own.is_ok_and(|own| {
+        own.as_os_str().to_str() == Some(rustix::process::getpid().as_raw_nonzero().to_string().as_str())
+    })
+}
+
 /// Returns `true` if this program can read stacks on this kind of processor.
 pub(super) const fn is_supported() -> bool {
     cfg!(any(
@@ -294,6 +321,7 @@ mod tests {
             limits: Limits::default(),
             has_loader: true,
             is_full: false,
+            is_trace_closed: false,
         };
         for (bytes, is_traced, lacks_trace) in [
             (&b""[..], false, true),

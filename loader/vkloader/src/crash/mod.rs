@@ -70,7 +70,7 @@ pub(crate) struct Outcome {
 }
 
 /// Variable that turns on the trace. The value is the path of the trace, or `fd:` with the number of an open descriptor.
-const TRACE: &str = "VK_LOADER_TRACE";
+pub(crate) const TRACE: &str = "VK_LOADER_TRACE";
 
 /// The variables with which a process was started, and its limits.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,6 +84,8 @@ pub(crate) struct Environment {
     pub(crate) has_loader: bool,
     /// `true` if the process had as many files open as its limit permits when it ended.
     pub(crate) is_full: bool,
+    /// `true` if the process could not write the file of the trace, because a sandbox hides it or made it read-only.
+    pub(crate) is_trace_closed: bool,
 }
 
 impl Environment {

@@ -203,7 +203,7 @@ fn supervise(process: Pid, failure: &Path, shared: &Arc<Shared>) -> io::Result<O
         remembered: Instant::now(),
         shared: Arc::clone(shared),
         unsupervised: None,
-        graphics: Some(Vec::new()),
+        graphics: capture::is_proc_of_us().then(Vec::new),
         environments: Vec::new(),
         failure: failure.into(),
         known: Debuggers::default(),
@@ -416,7 +416,11 @@ impl Watch {
 
     /// Records the graphics libraries and the variables of a process that ends.
     fn note_graphics(&mut self, process: Pid) {
-        let Ok(maps) = Maps::of(process) else { return };
+        let maps = Maps::of(process).ok().filter(|_| capture::is_proc_of_us());
+        let Some(maps) = maps else {
+            self.graphics = None;
+            return;
+        };
         let paths: Vec<&str> = maps.files().filter(|path| is_for_graphics(path)).collect();
         // The process may have closed its loader already. Therefore, processes without graphics libraries are recorded too, up to a limit.
         if !paths.is_empty() || self.environments.len() < MOST_ENVIRONMENTS {

@@ -6,9 +6,49 @@ use crate::library_folder::LibraryFolder;
 use crate::probe::Seen;
 use crate::report::{Report, Verdict};
 use crate::{causes, untraced};
+use std::ffi::{OsStr, OsString};
 use std::io;
 
+/// Line about a run of a program with an open descriptor of the trace.
+const WITH_DESCRIPTOR: &str =
+    "runs the program a second time, with the trace as an open descriptor, because the first run left no trace";
+
+/// Reason why there is no trace.
+pub(super) enum Untraced {
+    /// The reason, and after each semicolon a remedy.
+    Because(String),
+    /// The program failed before it opened a loader. The field has the last lines that it printed.
+    Early(Vec<String>),
+}
+
+impl From<String> for Untraced {
+    fn from(words: String) -> Self {
+        Self::Because(words)
+    }
+}
+
 impl Explain {
+    /// Runs a program that failed without a trace once more, with the trace as an open descriptor, if the program may run in a sandbox that closes the
+    /// file of the trace. Returns the results of the second run if it left a trace, and `finished` otherwise.
+    pub(super) fn pass_descriptor(
+        &mut self,
+        finished: Finished,
+        folder: Option<&LibraryFolder>,
+    ) -> io::Result<Finished> {
+        let is_unknown = || finished.graphics.is_none() && !self.program.is_empty();
+        let may_hide = || untraced::hides_trace(&finished.environments).is_some() || is_unknown();
+        let is_hidden = finished.records.is_empty() && may_hide();
+        let is_failure = matches!(finished.ending, Ending::Status(status) if status != 0);
+        if self.no_try || self.descriptor || !is_hidden || !is_failure || untraced::known(&self.program).is_some() {
+            return Ok(finished);
+        }
+        tell(WITH_DESCRIPTOR);
+        self.descriptor = true;
+        let again = self.watch(folder, Purpose::Run(None))?;
+        self.descriptor = !again.records.is_empty();
+        Ok(if self.descriptor { again } else { finished })
+    }
+
     /// Adds the first cause in a report about the probe, if a program failed with a loader of its own and the probe finds no device either. The
     /// probe has the variables and files of the program.
     pub(super) fn add_cause_beside(&self, report: &mut Report, finished: &Finished) -> io::Result<()> {
@@ -33,20 +73,27 @@ impl Explain {
         Ok(())
     }
 
-    /// Returns the reason why the program, which failed, opened no Vulkan loader, if the dynamic linker did not find the loader. Runs the
-    /// program a second time with the log of the dynamic linker.
+    /// Returns the reason why the program, which failed, opened no Vulkan loader: the dynamic linker did not find the loader, or the program failed
+    /// before. Runs the program a second time with the log of the dynamic linker.
     pub(super) fn why_no_loader(
         &self,
         finished: &Finished,
         folder: Option<&LibraryFolder>,
-    ) -> io::Result<Option<String>> {
+    ) -> io::Result<Option<Untraced>> {
         let may_lack = finished.ending != Ending::Status(0) && untraced::has_no_loader(finished.graphics.as_deref());
-        if self.no_try || !may_lack || untraced::known(&self.program).is_some() {
+        if !may_lack || untraced::known(&self.program).is_some() {
             return Ok(None);
+        }
+        let program = self.program.first().map_or(OsStr::new(""), OsString::as_os_str);
+        let early = |lines| untraced::is_early(finished, program).then_some(Untraced::Early(lines));
+        if self.no_try {
+            return Ok(early(Vec::new()));
         }
         tell(AGAIN);
         let watched = self.watch(folder, Purpose::Linker)?;
-        let name = causes::unfound(&watched.linker, causes::LINK);
-        Ok(name.map(|name| untraced::lacks_loader(&name)))
+        Ok(match causes::unfound(&watched.linker, causes::LINK) {
+            Some(name) => Some(untraced::lacks_loader(&name).into()),
+            None => early(untraced::last_lines(&watched.records)),
+        })
     }
 }

@@ -57,6 +57,9 @@ rows! {
     PROGRAM_FAILED = "program.failed", "program", rank::STATUS,
         "The program ended with a status that means failure.",
         "Read the output of the program, and the calls that failed.";
+    PROGRAM_FAILED_EARLY = "program.failed-early", "program", rank::FIRST,
+        "The program ended with a failure before it opened a Vulkan loader.",
+        "Read the lines that it printed: the reason is in the program, or in what starts it (a script, a launcher, a sandbox), not in a driver.";
     PROGRAM_NO_INSTANCE = "program.no-instance", "program", rank::NOTHING,
         "The program opened the library but never created an instance, so the library searched for no driver.",
         "Run the program so that it uses Vulkan; it may have chosen another graphics API, such as OpenGL.";

@@ -3,7 +3,7 @@
 use super::{Dropped, Fact, Kind, Report, Verdict, codes, rank};
 
 /// Codes of findings about a program that did not end normally. Each code has the beginning of a verdict.
-const ENDINGS: [(&codes::Row, &str); 20] = [
+const ENDINGS: [(&codes::Row, &str); 21] = [
     (
         codes::LOADER_NOT_OPENED,
         "Without vkloader, the program finds no Vulkan loader",
@@ -14,6 +14,7 @@ const ENDINGS: [(&codes::Row, &str); 20] = [
         codes::PROGRAM_NO_TRACE,
         "The program left no trace, so its devices are unknown",
     ),
+    (codes::PROGRAM_FAILED_EARLY, "The program failed before it used Vulkan"),
     (codes::PROGRAM_WORD_SIZE, "The program does not run with this library"),
     (codes::PROGRAM_CRASHED, "The program crashed"),
     (codes::PROGRAM_HUNG, "The program did not end in time"),
@@ -39,7 +40,7 @@ const ENDINGS: [(&codes::Row, &str); 20] = [
 const MOST_FACTS: usize = 3;
 
 /// Number of rows at the beginning of [`ENDINGS`] that explain more than an unusable graphics card.
-const BEFORE_HARDWARE: usize = 15;
+const BEFORE_HARDWARE: usize = 16;
 
 impl Dropped {
     /// Returns `true` if the finding may explain why no graphics card is usable although a software driver works.
@@ -58,6 +59,11 @@ impl Dropped {
     /// Returns `true` if the user probably misses something although a graphics card is usable, for example a second card or a layer.
     fn is_missed(&self) -> bool {
         !self.is_noise() && self.subject != "program" && self.rank < rank::ASIDE
+    }
+
+    /// Returns `true` if the finding is about a card that the program cannot use.
+    pub(crate) fn is_about_missed_card(&self) -> bool {
+        self.subject == "hardware" && self.is_missed() && !self.is_about_no_card()
     }
 
     /// Returns `true` if the finding explains `failure`, the end of the program, which has no reason of its own.
@@ -203,7 +209,10 @@ impl Report {
 
     /// Returns `true` if the program left no trace, so that its devices are unknown.
     pub(crate) fn lacks_trace(&self) -> bool {
-        self.dropped.iter().any(|one| one.code == codes::PROGRAM_NO_TRACE.name)
+        let rows = [codes::PROGRAM_NO_TRACE, codes::PROGRAM_FAILED_EARLY];
+        self.dropped
+            .iter()
+            .any(|one| rows.iter().any(|row| row.name == one.code))
     }
 
     /// Returns `true` if the program left no trace and ended normally, so that nothing shows a failure.

@@ -42,8 +42,32 @@ fn a_loader_that_the_dynamic_linker_does_not_find_is_named() {
         "by the path /nowhere/libvulkan.so.1, which is not there",
         "Let it open libvulkan.so.1 without a folder",
     );
-    // A program that opens no loader has another reason for its failure.
-    assert_told(&explain(&machine, "return 3;"), "it opened no Vulkan loader", "");
+}
+
+/// A launcher fails before it starts the program, so its own message is the reason.
+#[test]
+fn a_program_that_fails_before_it_opens_a_loader_comes_with_its_last_lines() {
+    let machine = machine();
+    let explained = explain(&machine, "fprintf(stderr, \"no such game\\n\"); return 3;");
+    let first = &explained.report["dropped"][0];
+    assert_eq!((explained.code, explained.first()), (2, "program.failed-early"));
+    let reason = "The program ended with status 3, before it opened a Vulkan loader.";
+    assert_eq!(first["reason"], reason);
+    assert!(
+        explained.findings().contains("no such game"),
+        "{}",
+        explained.findings()
+    );
+    assert!(
+        explained.advice().contains("the lines that it printed"),
+        "{}",
+        explained.advice()
+    );
+    assert!(
+        !explained.codes().contains(&"program.no-trace"),
+        "{:#}",
+        explained.report
+    );
 }
 
 #[test]

@@ -1,0 +1,45 @@
+//! Explains programs that fail before they open a Vulkan loader: scripts, launchers and sandboxes that cannot start the program.
+
+use super::{has_no_loader, own_loader};
+use crate::child::{Ending, Finished};
+use crate::events::{Event, Record};
+use crate::names;
+use crate::report::{Fact, Report, codes};
+use std::ffi::OsStr;
+use std::path::Path;
+
+/// Upper bound on the number of printed lines that the finding quotes.
+const MOST_LINES: usize = 3;
+
+/// Returns `true` if a program ended with a failure, and opened neither a Vulkan loader nor a library of OpenGL.
+pub(crate) fn is_early(finished: &Finished, program: &OsStr) -> bool {
+    let is_failure = matches!(finished.ending, Ending::Status(status) if status != 0);
+    let graphics = finished.graphics.as_deref();
+    is_failure && has_no_loader(graphics) && graphics.is_some_and(<[String]>::is_empty) && own_loader(program).is_none()
+}
+
+/// Returns the last lines that the processes of a run printed on standard error.
+pub(crate) fn last_lines(records: &[Record]) -> Vec<String> {
+    let lines = records.iter().rev().filter_map(|record| match &record.event {
+        Event::Printed(text) if !text.trim().is_empty() => Some(text.clone()),
+        _ => None,
+    });
+    let mut last: Vec<String> = lines.take(MOST_LINES).collect();
+    last.reverse();
+    last
+}
+
+/// Makes the failure of a program that opened no Vulkan loader the first finding of the report. `lines` are the last lines that it printed. All
+/// findings about the system are removed, because the program did not reach it.
+pub(crate) fn add(report: &mut Report, program: &OsStr, ending: Ending, lines: &[String]) {
+    let mut found = codes::PROGRAM_FAILED_EARLY.about(Path::new(program).display().to_string());
+    if let Ending::Status(status) = ending {
+        let status = names::status(status);
+        found.reason = format!("The program ended with {status}, before it opened a Vulkan loader.");
+    }
+    found.findings.extend(lines.iter().map(|line| Fact::printed(line)));
+    report
+        .dropped
+        .retain(|one| one.subject == "program" && one.code != codes::PROGRAM_FAILED.name);
+    report.dropped.insert(0, found);
+}
