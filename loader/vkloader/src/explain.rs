@@ -191,8 +191,8 @@ impl Explain {
             && !is_known
             && let Some(missed) = folder.missed_by(program, &finished.records)
         {
-            let (graphics, ending) = (finished.graphics.as_deref(), finished.ending);
-            let unknown = || untraced::unknown(&self.program, graphics, &self.library.path(), ending);
+            let graphics = finished.graphics.as_deref();
+            let unknown = || untraced::unknown(&self.program, graphics, &self.library.path());
             let opened = || missed.words(unknown());
             let why = untraced::known(&self.program).unwrap_or_else(opened);
             if report.loader.is_none() {
@@ -344,12 +344,9 @@ impl Explain {
     /// Returns the message of the error for a run that wrote no trace.
     fn no_trace(&self, seen: Option<&Seen>, finished: &Finished) -> String {
         match seen {
-            _ if !self.program.is_empty() => untraced::why(
-                &self.program,
-                finished.graphics.as_deref(),
-                &self.library.path(),
-                finished.ending,
-            ),
+            _ if !self.program.is_empty() => {
+                untraced::why(&self.program, finished.graphics.as_deref(), &self.library.path())
+            }
             Some(Seen {
                 not_opened: Some(words),
                 ..

@@ -50,11 +50,11 @@ pub(crate) fn own_loader(program: &OsStr) -> Option<PathBuf> {
 
 /// Returns the reason why a program wrote no trace, with a remedy. `graphics` lists the libraries that its processes had open when they
 /// ended, if these are known. `library` is the library that writes a trace.
-pub(crate) fn why(command: &[OsString], graphics: Option<&[String]>, library: &Path, ending: Ending) -> String {
+pub(crate) fn why(command: &[OsString], graphics: Option<&[String]>, library: &Path) -> String {
     let brings = || has_loader(command.first()?);
     let found = known(command)
         .or_else(brings)
-        .or_else(|| unknown(command, graphics, library, ending));
+        .or_else(|| unknown(command, graphics, library));
     found.unwrap_or_else(|| {
         "the program did not load this loader, or runs with raised privileges, where no trace is written, or in a sandbox, where --descriptor \
          helps; vkloader explain without a program tells which devices there are"
@@ -63,23 +63,10 @@ pub(crate) fn why(command: &[OsString], graphics: Option<&[String]>, library: &P
 }
 
 /// Returns the reason why a program wrote no trace, if its name and file do not show the reason. The arguments are as for [`why`].
-pub(crate) fn unknown(
-    command: &[OsString],
-    graphics: Option<&[String]>,
-    library: &Path,
-    ending: Ending,
-) -> Option<String> {
-    if graphics.is_some_and(<[String]>::is_empty) {
-        let failed = || {
-            let words = "it ended with a failure before it opened a Vulkan loader; read the last lines that it printed: what starts the program, such as a \
-                 script, a sandbox or a virtual display, may have failed first; vkloader explain without a program tells which devices there are";
-            (ending != Ending::Status(0)).then(|| words.into())
-        };
-        if let Some(words) = launched::sandboxed(command).or_else(failed) {
-            return Some(words);
-        }
-    }
-    opened(graphics, library)
+pub(crate) fn unknown(command: &[OsString], graphics: Option<&[String]>, library: &Path) -> Option<String> {
+    let is_unseen = graphics.is_none_or(<[String]>::is_empty);
+    let in_sandbox = || launched::sandboxed(command).filter(|_| is_unseen);
+    in_sandbox().or_else(|| opened(graphics, library))
 }
 
 /// Exit status with which the dynamic linker ends a program that lacks a symbol.

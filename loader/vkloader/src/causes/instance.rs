@@ -323,6 +323,13 @@ fn name_layer(found: &mut Dropped, report: &Report, records: &[&Record]) {
         found.advice = format!(
             "{name} no longer exists, and {layer} replaces it: update the program, or start it without the option that asks for the layer."
         );
+        if let Some(unfound) = unfound::find(layer, report, records) {
+            found.advice = format!("{} Also: {}", found.advice, unfound.advice);
+            found
+                .findings
+                .insert(0, format!("{layer} is installed, but left out: {}", unfound.why));
+            found.variable = unfound.variable.map(String::from);
+        }
     } else if let Some(layer) = unfound::similar(name, records) {
         found.advice = format!("Correct the name in the options or settings of the program: {layer} is installed.");
     } else if let Some(install) = to_install(name) {

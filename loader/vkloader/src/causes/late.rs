@@ -78,6 +78,18 @@ pub(super) fn chose_none(report: &mut Report, records: &[&Record]) {
     *failed = found;
 }
 
+/// Ranks findings about cards that a program cannot use before the finding that it created none of the devices, because the program may want one of
+/// these cards.
+pub(super) fn cards_first(report: &mut Report) {
+    let chosen = report
+        .dropped
+        .iter()
+        .find(|one| one.code == codes::PROGRAM_CHOSE_NONE.name);
+    let Some(rank) = chosen.map(|one| one.rank) else { return };
+    let cards = report.dropped.iter_mut().filter(|one| one.is_about_missed_card());
+    cards.for_each(|one| one.rank = one.rank.min(rank.saturating_sub(1)));
+}
+
 /// Adds to the finding about the failure of a program the message of drivers about DRI3, if the program created no device.
 pub(super) fn before_device(report: &mut Report, records: &[&Record]) {
     if has_device(records) {
@@ -110,4 +122,28 @@ pub(super) fn has_device(records: &[&Record]) -> bool {
         _ => None,
     });
     ends.next() == Some(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{Verdict, rank};
+
+    #[test]
+    fn a_card_that_a_program_misses_comes_before_its_choice_of_no_device() {
+        let card = |rank| Dropped {
+            rank,
+            ..codes::HARDWARE_FOR_GUESTS.about("card")
+        };
+        for (rank, first) in [(rank::CONSEQUENCE, "card"), (rank::ASIDE, "the program")] {
+            let mut report = Report {
+                verdict: Verdict::Hardware,
+                dropped: vec![codes::PROGRAM_CHOSE_NONE.about("the program"), card(rank)],
+                ..Report::default()
+            };
+            cards_first(&mut report);
+            report.dropped.sort_by_key(|one| one.rank);
+            assert_eq!(report.first_cause().map(|one| one.name.as_str()), Some(first));
+        }
+    }
 }

@@ -21,6 +21,7 @@ mod outside;
 mod overriding;
 mod packages;
 mod printed;
+mod replacing;
 mod scripts;
 mod snap;
 mod spelling;
@@ -96,7 +97,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     null::explain(report, &records);
     report.forget_refusals();
     multiarch::forget(report);
-    let is_replaced = variables(&records).any(|(name, _)| overriding::REPLACING.contains(&name));
+    let is_replaced = variables(&records).any(|(name, value)| replacing::is_replacing(name, value));
     hardware::find(report, is_replaced);
     add_missing_driver(report);
     if report.loader.is_some() {
@@ -111,6 +112,8 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     outside::complete(report);
     follow_from_devices(report);
     put_drivers_first(report);
+    late::cards_first(report);
+    put_software_last(report);
     report.dropped.sort_by_key(|dropped| dropped.rank);
     advise_on_hardware(report);
 }
@@ -163,6 +166,25 @@ fn put_drivers_first(report: &mut Report) {
     let layers = report.dropped.iter_mut().filter(|one| is_broken(one, "layer"));
     let broken = layers.filter(|one| one.rank >= rank::BROKEN);
     broken.for_each(|one| one.rank = OTHER);
+}
+
+/// Ranks broken software drivers after other broken drivers and manifests on a machine with a card, because a repaired software driver leaves the
+/// card unused.
+fn put_software_last(report: &mut Report) {
+    let is_broken = |one: &Dropped| one.subject.starts_with("driver") && (rank::BROKEN..OTHER).contains(&one.rank);
+    let is_software = |one: &Dropped| {
+        let driver = catalogue::hardware::of(one.name.as_bytes());
+        driver.is_some_and(|row| row.is_software)
+    };
+    let mut others = report.dropped.iter().filter(|one| is_broken(one) && !is_software(one));
+    if report.hardware.is_empty() || others.next().is_none() {
+        return;
+    }
+    let software = report
+        .dropped
+        .iter_mut()
+        .filter(|one| is_broken(one) && is_software(one));
+    software.for_each(|one| one.rank = OTHER - 1);
 }
 
 /// Copies the remedy of a finding about hardware to the first finding, because users follow the first remedy. Does so if only software

@@ -1,6 +1,7 @@
 //! Finds settings that override others without a message: variables that replace the search for drivers, settings files, override layers,
 //! and two manifests for one library. Also finds the reason why a machine has no drivers.
 
+use super::replacing::is_replacing;
 use super::{elf, masked, multiarch, spelling, unnamed, unsearched, variables};
 use crate::events::{Event, Record, Searched, TracedDecision};
 use crate::installed;
@@ -24,7 +25,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
     // layer hid a device that the search found.
     let is_aside = report.is_usable() || !report.hidden.is_empty();
     let silent = if is_aside { rank::ASIDE } else { rank::SILENT };
-    let replacing = variables(records).find(|(name, _)| REPLACING.contains(name) && !is_unread(report, name));
+    let replacing = variables(records).find(|(name, value)| is_replacing(name, value) && !is_unread(report, name));
     let mut found = Vec::new();
     if let Some((name, value)) = replacing {
         // If only software drivers are usable although the system has a card, the variable is the likely cause too.
@@ -408,6 +409,9 @@ fn none_has_device(report: &Report) -> Option<Dropped> {
     })
 }
 
+/// End of the system's message about a folder that does not exist.
+const NOT_THERE: &str = "(os error 2)";
+
 fn nothing_installed(records: &[&Record], report: &Report) -> Dropped {
     let mut findings: Vec<Fact> = Vec::new();
     for folder in searched(records) {
@@ -420,7 +424,13 @@ fn nothing_installed(records: &[&Record], report: &Report) -> Dropped {
     }
     let mut found = codes::DRIVER_NONE_INSTALLED.about_any("no driver");
     let folders: Vec<&str> = searched(records).map(|folder| folder.folder.as_str()).collect();
-    let mut unsearched = unsearched::find(Path::new("/"), &folders, &report.variables);
+    let absent = |folder: &&Searched| folder.system.as_deref().is_some_and(|words| words.ends_with(NOT_THERE));
+    let absent: Vec<&str> = searched(records)
+        .filter(absent)
+        .map(|folder| folder.folder.as_str())
+        .collect();
+    let mut unsearched: Vec<_> = unsearched::in_sandbox(&absent).into_iter().collect();
+    unsearched.extend(unsearched::find(Path::new("/"), &folders, &report.variables));
     let mut seen = Vec::new();
     unsearched.retain(|one| {
         let is_new = !seen.contains(&one.finding);

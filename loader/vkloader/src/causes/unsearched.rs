@@ -62,6 +62,27 @@ pub(super) fn find(root: &Path, searched: &[&str], variables: &Variables) -> Vec
         .collect()
 }
 
+/// Returns a finding for a folder that the program could not find, although it exists here with manifests. The program then runs in a sandbox without
+/// this folder.
+pub(super) fn in_sandbox(missing: &[&str]) -> Option<Unsearched> {
+    let (folder, manifests) = missing.iter().find_map(|folder| {
+        let mut manifests = names(Path::new(folder));
+        manifests.retain(|name| name.ends_with(ENDING));
+        (!manifests.is_empty()).then_some((*folder, manifests))
+    })?;
+    let whole = word(folder.strip_suffix("/icd.d").unwrap_or(folder));
+    Some(Unsearched {
+        finding: format!(
+            "{folder} exists outside of the sandbox of the program with {}, and not in it",
+            manifests.join(", ")
+        ),
+        advice: format!(
+            "Give the sandbox of the program this folder: bwrap --ro-bind {whole} {whole}; in a container, as a volume"
+        ),
+        variable: None,
+    })
+}
+
 /// Returns a broken link on the path to a folder, and its target.
 pub(super) fn broken_link(folder: &Path) -> Option<(&Path, PathBuf)> {
     let mut links = folder.ancestors().filter(|path| !path.exists());
@@ -307,6 +328,26 @@ fn names(folder: &Path) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_that_only_the_program_does_not_find_is_missing_in_its_sandbox() {
+        let root = tempfile::tempdir().expect("a folder");
+        let folder = root.path().join("vulkan/icd.d");
+        let path = folder.to_str().expect("plain");
+        assert!(in_sandbox(&[path]).is_none());
+        fs::create_dir_all(&folder).expect("folders");
+        assert!(in_sandbox(&[path]).is_none());
+        fs::write(folder.join("card.json"), "{}").expect("a file");
+        let found = in_sandbox(&["/nowhere", path]).expect("the folder exists");
+        assert!(
+            found.finding.contains("with card.json, and not in it"),
+            "{}",
+            found.finding
+        );
+        let whole = path.trim_end_matches("/icd.d");
+        let words = format!("bwrap --ro-bind {whole} {whole};");
+        assert!(found.advice.contains(&words), "{}", found.advice);
+    }
 
     #[test]
     fn manifests_in_the_home_folder_of_the_user_are_named_if_home_is_another() {

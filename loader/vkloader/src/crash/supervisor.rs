@@ -416,8 +416,7 @@ impl Watch {
 
     /// Records the graphics libraries and the variables of a process that ends.
     fn note_graphics(&mut self, process: Pid) {
-        let maps = Maps::of(process).ok().filter(|_| capture::is_proc_of_us());
-        let Some(maps) = maps else {
+        let Some(maps) = Maps::of(process).ok().filter(|_| capture::is_proc_of_us()) else {
             self.graphics = None;
             return;
         };

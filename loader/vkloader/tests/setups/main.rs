@@ -141,10 +141,14 @@ fn try_all(rows: &[Row]) {
 }
 
 /// Set-ups that have a separate test: the file, and the name of the test.
-const ELSEWHERE: [(&str, &str); 68] = [
+const ELSEWHERE: [(&str, &str); 69] = [
     (
         "setups/servers.rs",
         "a_folder_that_systemd_hides_from_a_service_is_named",
+    ),
+    (
+        "failed/untraced.rs",
+        "a_program_that_fails_before_it_opens_a_loader_comes_with_its_last_lines",
     ),
     (
         "failed/untraced.rs",

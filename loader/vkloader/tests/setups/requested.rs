@@ -40,7 +40,7 @@ fn path_in(machine: &mut Machine, name: &str, path: &str) {
     machine.variable(name, path);
 }
 
-const ROWS: [Row; 11] = [
+const ROWS: [Row; 12] = [
     Row {
         name: "a variable replaces the usual folders by one that does not exist",
         setup: |machine| {
@@ -176,6 +176,21 @@ const ROWS: [Row; 11] = [
         code: MISSING,
         about: "VK_LAYER_Odd, which is not installed",
         remedy: "VK_LAYER_odd is installed",
+        follow: |_| {},
+    },
+    Row {
+        name: "the layer has another name today, and the folder of that layer is not searched",
+        setup: |machine| {
+            let manifest = machine.working_layer("explicit", "KHRONOS_validation", "", "");
+            fs::create_dir_all(machine.path(IN_SDK)).expect("folders");
+            fs::rename(manifest, machine.path(IN_SDK).join("validation.json")).expect("moved");
+            path_in(machine, "VULKAN_SDK", "sdk/1.4/x86_64");
+        },
+        layer: "VK_LAYER_LUNARG_standard_validation",
+        code: MISSING,
+        about: "which is not installed",
+        // The machine of the test may have the layer in a usual folder too, which then counts.
+        remedy: "Also: Add the folder",
         follow: |_| {},
     },
     Row {

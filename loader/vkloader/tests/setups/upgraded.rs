@@ -267,7 +267,7 @@ fn a_script_that_fails_before_the_program_is_not_said_to_use_no_vulkan() {
     };
     let (first, reason) = explain("true; exit 3");
     assert!(
-        first == "program.no-trace" && reason.contains("it ended with a failure before it opened"),
+        first == "program.failed-early" && reason.contains("ended with status 3, before it opened a Vulkan loader"),
         "{reason}"
     );
     assert!(!reason.contains("uses no Vulkan"), "{reason}");

@@ -3,7 +3,7 @@
 use super::generations::{self, HASVK};
 use super::install::to_install;
 use super::machine::{Machine, WINDOWS_DRIVER};
-use super::newer;
+use super::{newer, node};
 use crate::causes::{multiarch, unsearched};
 use crate::installed;
 use crate::report::{Card, Dropped, Fact, Report, codes, other, rank};
@@ -256,6 +256,9 @@ pub(super) fn unused(card: &Card, machine: &Machine, report: &Report) -> Option<
             advice: newer::to_newer(machine),
             ..codes::HARDWARE_NOT_USED.about(card.to_string())
         });
+    }
+    if let Some(found) = node::without_device(card, machine, report) {
+        return Some(found);
     }
     let special = row_of(kernel_driver).map_or("", |row| row.unused);
     Some(Dropped {

@@ -12,6 +12,7 @@ mod install;
 mod kernel;
 mod machine;
 mod newer;
+mod node;
 mod permissions;
 mod removed;
 mod rules;
