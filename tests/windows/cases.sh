@@ -110,6 +110,8 @@ build() {
         -Wl,--kill-at
 }
 # Environment of Wine. Some cases crash on purpose, so Wine's debugger is disabled. The programs of the cases have prefixes of their own.
+# Wine converts names of files with the locale of the environment, which may be C.
+export LC_ALL=C.UTF-8
 export WINEPREFIX=$OUT/prefix WINEDEBUG=-all WINEDLLOVERRIDES="winedbg.exe=d;mscoree=d;mshtml=d"
 # Number of rounds of the case in reentry.rs with two threads. The number is small, because system calls take ten times as long under Wine.
 export LAYER_ROUNDS=${LAYER_ROUNDS:-10}

@@ -145,8 +145,8 @@ impl<'a> Asker<'a> {
     }
 
     /// Asks the driver of a manifest. Asks a driver that crashes or hangs again before the result counts, because a single failure may have
-    /// another reason, for example a busy machine. The second query has a display, if this process is not in a session with a display:
-    /// programs skip a driver that is recorded as failing, and most programs run in such sessions.
+    /// another reason, for example a busy machine. If this process is not in a session with a display, the second query has a
+    /// display. The reason is that programs skip a driver that is recorded as failing, and most programs run in such sessions.
     ///
     /// # Errors
     ///

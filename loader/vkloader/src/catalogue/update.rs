@@ -208,7 +208,7 @@ fn ask(
         let (mut driver, files) = ask_once(asker, machine, manifest, wakes)?;
         let asked = Some(PathBuf::from(library_file(&driver.library.named, &driver.library.path)));
         let compared = [own(&asked), files.clone().unwrap_or_default()].concat();
-        // A file whose change time is after the start of this attempt is treated as unchanged if it was the same before this attempt: its
+        // A file whose change time is after the start of this attempt is treated as unchanged if it was the same before this attempt. Its
         // time may be in the future, or another process added a hard link.
         let was_before = |file: &SharedFile| last.iter().any(|one: &SharedFile| one.agrees_with(file));
         let changes =

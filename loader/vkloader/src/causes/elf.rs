@@ -75,7 +75,7 @@ pub(super) fn explain(dropped: &mut Dropped, about: &About<'_>) {
         return loader_not_opened(dropped, &library, own, about);
     }
     let library = elsewhere::with_words_replaced(&library, about.loader).unwrap_or(library);
-    // The search passes over files that are not libraries, so the message of the dynamic linker may name one.
+    // The search skips files that are not libraries, so the message of the dynamic linker may name one.
     let rejected = || {
         let path = refused::named_path(&words_of_the_linker(dropped)?)?;
         (path.is_file() && path.file_name() == Path::new(&library).file_name()).then_some(path)

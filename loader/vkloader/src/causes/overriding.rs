@@ -41,17 +41,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
     {
         found.push(without_manifests(report, records));
     }
-    for decision in kept(records, "settings").filter(|_| !report.ignores_settings()) {
-        let is_harmless = !may_hide_devices(Path::new(&decision.name));
-        found.push(Dropped {
-            rank: if is_harmless {
-                silent.max(rank::CONSEQUENCE)
-            } else {
-                silent
-            },
-            ..codes::SETTINGS_ACTIVE.about(&decision.name)
-        });
-    }
+    found.extend(active_settings(report, records, silent));
     if let Some(settings) = kept(records, "settings").last() {
         listed_in_settings(report, &settings.name);
     }
@@ -81,6 +71,20 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
         is_new
     });
     report.dropped.append(&mut found);
+}
+
+/// Returns a finding about each settings file that the loader uses. `silent` is the rank of a file that may hide devices.
+fn active_settings(report: &Report, records: &[&Record], silent: u8) -> Vec<Dropped> {
+    let used = kept(records, "settings").filter(|_| !report.ignores_settings());
+    used.map(|decision| Dropped {
+        rank: if may_hide_devices(Path::new(&decision.name)) {
+            silent
+        } else {
+            silent.max(rank::CONSEQUENCE)
+        },
+        ..codes::SETTINGS_ACTIVE.about(&decision.name)
+    })
+    .collect()
 }
 
 /// Completes the findings about layers that the settings file `settings` lists and leaves out. Only a side note if no variable asks for the

@@ -16,7 +16,7 @@ fn folders(machine: &Machine, names: &[&str]) {
     }
 }
 
-/// The missing list of devices is no cause if a software driver works and nothing shows a card.
+/// The missing list of devices is not a cause if a software driver works and nothing shows a card.
 #[test]
 fn a_sandbox_without_the_kernels_list_may_have_no_card() {
     let mut machine = Machine::new();

@@ -224,15 +224,9 @@ pub(super) fn standing(stack: &Crash, records: &[Record]) -> Option<Standing> {
     })
 }
 
-/// Finds the culprit of a crash, according to the functions on the stack.
-fn judge(crash: &Crash, records: &[Record]) -> Crashed {
-    let parts = Parts::of(records, crash);
-    let owners: Vec<Owner> = crash
-        .frames
-        .iter()
-        .map(|frame| parts.owner(frame.file.as_deref()))
-        .collect();
-    let mut crashed = Crashed {
+/// Returns the facts of a crash that need no stack.
+fn without_culprit(crash: &Crash) -> Crashed {
+    Crashed {
         process: Some(crash.process),
         executable: crash.executable.clone(),
         is_first: crash.is_first,
@@ -243,15 +237,21 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
         sender: crash.sender,
         exception: crash.exception.clone(),
         sanitizer: crash.sanitizer,
-        frames: crash
-            .frames
-            .iter()
-            .zip(&owners)
-            .take(MOST_FRAMES)
-            .map(|(frame, owner)| function(frame, owner, &parts))
-            .collect(),
         ..Crashed::default()
-    };
+    }
+}
+
+/// Finds the culprit of a crash, according to the functions on the stack.
+fn judge(crash: &Crash, records: &[Record]) -> Crashed {
+    let parts = Parts::of(records, crash);
+    let owners: Vec<Owner> = crash
+        .frames
+        .iter()
+        .map(|frame| parts.owner(frame.file.as_deref()))
+        .collect();
+    let mut crashed = without_culprit(crash);
+    let shown = crash.frames.iter().zip(&owners).take(MOST_FRAMES);
+    crashed.frames = shown.map(|(frame, owner)| function(frame, owner, &parts)).collect();
     if crash.sender.is_some() {
         crashed.culprit = Who::Outside;
         return crashed;
