@@ -80,7 +80,7 @@ pub(super) fn explain(dropped: &mut Dropped, about: &About<'_>) {
         let path = refused::named_path(&words_of_the_linker(dropped)?)?;
         (path.is_file() && path.file_name() == Path::new(&library).file_name()).then_some(path)
     };
-    // The dynamic linker passes over a file that the user may not read, and reports it as missing.
+    // The dynamic linker skips a file that the user may not read, and reports it as missing.
     let unreadable = || closure::unreadable(&library, Path::new(""));
     let Some(path) = locate(&library, own).or_else(rejected).or_else(unreadable) else {
         return absent(dropped, &library, about.manifest, own);

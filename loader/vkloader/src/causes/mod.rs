@@ -58,40 +58,7 @@ use std::path::Path;
 /// `of_program` is `true` for the user's program, and `false` for the probe.
 pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Finished>, of_program: bool) {
     let records: Vec<&Record> = finished.records.iter().collect();
-    elf::examine(
-        report.variables.get("LD_LIBRARY_PATH"),
-        report.variables.get("LD_PRELOAD"),
-    );
-    let loader = report.loader.as_ref().and_then(|loader| loader.path.as_deref());
-    let program = report.loader.as_ref().and_then(|loader| loader.executable.as_deref());
-    let own = loader.and_then(|loader| elf::Identity::of(Path::new(loader)));
-    let own = own.unwrap_or_else(elf::Identity::of_this_process);
-    let is_usable = report.verdict == Verdict::Hardware;
-    let home = report.variables.get("HOME").unwrap_or_default();
-    for dropped in &mut report.dropped {
-        let manifest = manifest_of(dropped, &records);
-        let about = elf::About {
-            manifest: manifest.as_deref(),
-            loader: loader.map(Path::new),
-            program: program.map(Path::new),
-            limits: &report.limits,
-        };
-        elf::explain(dropped, &about);
-        elf::exports::explain(dropped, manifest.as_deref());
-        manifest::explain(dropped, &home);
-        of_crash(dropped, own, (report.crash.as_ref(), &report.variables, &report.layers));
-        printed::explain(dropped, own, is_usable);
-        loader::explain(dropped, &records);
-        let words = (&report.printed[..], report.ending.number);
-        symbols::explain(dropped, words, &records, (own, program.map(Path::new)));
-        if dropped.code == "device.enumeration-failed" && dropped.name.is_empty() {
-            dropped.name = dropped.file.clone().unwrap_or_default();
-        }
-        companions::explain(dropped, own);
-        if let Some(watched) = watched {
-            linker::explain(dropped, &watched.linker, own);
-        }
-    }
+    let own = explain_each(report, &records, watched);
     adapt(report, own);
     manifest::permit_all(&mut report.dropped);
     null::explain(report, &records);
@@ -116,6 +83,45 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     put_software_last(report);
     report.dropped.sort_by_key(|dropped| dropped.rank);
     advise_on_hardware(report);
+}
+
+/// Adds causes to each finding alone. Returns the identity of the loader, or of this process if the loader is not known.
+fn explain_each(report: &mut Report, records: &[&Record], watched: Option<&Finished>) -> elf::Identity {
+    elf::examine(
+        report.variables.get("LD_LIBRARY_PATH"),
+        report.variables.get("LD_PRELOAD"),
+    );
+    let loader = report.loader.as_ref().and_then(|loader| loader.path.as_deref());
+    let program = report.loader.as_ref().and_then(|loader| loader.executable.as_deref());
+    let own = loader.and_then(|loader| elf::Identity::of(Path::new(loader)));
+    let own = own.unwrap_or_else(elf::Identity::of_this_process);
+    let is_usable = report.verdict == Verdict::Hardware;
+    let home = report.variables.get("HOME").unwrap_or_default();
+    for dropped in &mut report.dropped {
+        let manifest = manifest_of(dropped, records);
+        let about = elf::About {
+            manifest: manifest.as_deref(),
+            loader: loader.map(Path::new),
+            program: program.map(Path::new),
+            limits: &report.limits,
+        };
+        elf::explain(dropped, &about);
+        elf::exports::explain(dropped, manifest.as_deref());
+        manifest::explain(dropped, &home);
+        of_crash(dropped, own, (report.crash.as_ref(), &report.variables, &report.layers));
+        printed::explain(dropped, own, is_usable);
+        loader::explain(dropped, records);
+        let words = (&report.printed[..], report.ending.number);
+        symbols::explain(dropped, words, records, (own, program.map(Path::new)));
+        if dropped.code == "device.enumeration-failed" && dropped.name.is_empty() {
+            dropped.name = dropped.file.clone().unwrap_or_default();
+        }
+        companions::explain(dropped, own);
+        if let Some(watched) = watched {
+            linker::explain(dropped, &watched.linker, own);
+        }
+    }
+    own
 }
 
 /// Adds causes to a finding about a crash.

@@ -164,8 +164,8 @@ pub(super) fn environment(process: Pid, has_loader: bool) -> Option<Environment>
     })
 }
 
-/// Returns `true` if the trace is a file that does not exist below the root folder of the process, or is read-only there, as in a sandbox with folders
-/// of its own.
+/// Returns `true` if the trace is a file that the process cannot write: below the root folder of the process, it does not exist or is
+/// read-only. A sandbox with folders of its own has this effect.
 fn is_trace_closed(process: Pid, variables: &[(String, String)]) -> bool {
     let value = variables.iter().find(|(name, _)| name == TRACE).map(|(_, value)| value);
     let Some(path) = value.filter(|value| value.starts_with('/')) else {

@@ -28,8 +28,8 @@ impl From<String> for Untraced {
 }
 
 impl Explain {
-    /// Runs a program that failed without a trace once more, with the trace as an open descriptor, if the program may run in a sandbox that closes the
-    /// file of the trace. Returns the results of the second run if it left a trace, and `finished` otherwise.
+    /// Runs a program that failed without a trace once more, with the trace as an open descriptor. Does so if the program may run in a sandbox
+    /// that hides the file of the trace. Returns the results of the second run if it left a trace, and `finished` otherwise.
     pub(super) fn pass_descriptor(
         &mut self,
         finished: Finished,
