@@ -2,6 +2,7 @@
 //! are mounted read-only.
 
 use super::elf::IF_REMOVED;
+use super::packages::INSTALL;
 use crate::report::{Dropped, Report, rank};
 use crate::shell::word;
 use rustix::fs::StatVfsMountFlags;
@@ -27,7 +28,7 @@ pub(super) fn complete(report: &mut Report) {
     let is_inside = words.any(|word| CONTAINERS.contains(&word.as_str()));
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     for dropped in report.dropped.iter_mut().filter(|one| one.rank < rank::ASIDE) {
-        if !CHANGES.iter().any(|words| dropped.advice.contains(words)) {
+        if !changes_file(&dropped.advice) {
             continue;
         }
         let names = [Some(dropped.name.clone()), dropped.file.clone()];
@@ -36,6 +37,11 @@ pub(super) fn complete(report: &mut Report) {
             place.adapt(dropped, is_inside);
         }
     }
+}
+
+/// Returns `true` if a remedy changes the file that the finding is about. A remedy that installs missing libraries adds other files.
+fn changes_file(advice: &str) -> bool {
+    !advice.starts_with(INSTALL) && CHANGES.iter().any(|words| advice.contains(words))
 }
 
 /// The mount that contains a file.
@@ -117,6 +123,13 @@ fn unescaped(field: &str) -> PathBuf {
 mod tests {
     use super::*;
     use crate::report::codes;
+
+    #[test]
+    fn libraries_are_installed_beside_a_mount() {
+        let reinstall = "apt-get install --reinstall libx11-6";
+        assert!(!changes_file(&format!("{INSTALL} libX11.so.6: {reinstall}.")));
+        assert!(changes_file(&format!("Reinstall the driver: {reinstall}.")));
+    }
 
     #[test]
     fn a_file_of_a_mount_is_changed_outside() {
