@@ -1,6 +1,6 @@
 //! `vkGetDeviceProcAddr` as the application calls it (APP-40 to APP-48).
 
-use super::not_found;
+use super::write_missing;
 use crate::device::Device;
 use crate::ffi::Uncounted;
 use crate::generated::lookup::row;
@@ -9,6 +9,7 @@ use crate::lookup::{Command, ROWS};
 use crate::translation;
 use core::ffi::{CStr, c_char};
 use discovery::extension::{DeviceExtension, InstanceExtension};
+use discovery::trace;
 
 /// Answer for a command whose answer is not the function in the device's slot (APP-43).
 #[derive(Clone, Copy)]
@@ -53,12 +54,40 @@ pub(crate) fn fill_own_answers(device: &Device) {
     }
 }
 
-/// Looks a device command up.
+/// Looks a device command up. The trace gets a record if the answer is NULL.
 ///
 /// # Safety
 /// `name` is NULL or terminated; `handle` is NULL or readable as [`translation::device_table`] demands.
 #[inline(always)]
 pub(crate) unsafe fn get_device_proc_addr(handle: VkDevice, name: *const c_char) -> PFN_vkVoidFunction {
+    if trace::is_on() {
+        // SAFETY: the caller promises what `look_up` requires.
+        return unsafe { look_up_traced(handle, name) };
+    }
+    // SAFETY: the caller promises what `look_up` requires.
+    unsafe { look_up(handle, name) }
+}
+
+/// Looks a device command up while the trace is on. A function of its own, so that the usual look-up ends with a plain jump.
+///
+/// # Safety
+/// As for [`look_up`].
+#[cold]
+#[inline(never)]
+unsafe fn look_up_traced(handle: VkDevice, name: *const c_char) -> PFN_vkVoidFunction {
+    // SAFETY: the caller promises what `look_up` requires.
+    let answer = unsafe { look_up(handle, name) };
+    // SAFETY: the caller promises a name that is NULL or terminated.
+    unsafe { write_missing("vkGetDeviceProcAddr", name, answer) };
+    answer
+}
+
+/// Looks a device command up, without the trace.
+///
+/// # Safety
+/// As for [`get_device_proc_addr`].
+#[inline(always)]
+unsafe fn look_up(handle: VkDevice, name: *const c_char) -> PFN_vkVoidFunction {
     if name.is_null() {
         // SAFETY: the caller promises a handle that is NULL or readable. With an empty name, `decide` returns null. The
         // function does not return null itself: like the calls below, this call allows the compiler to end the function with a plain jump.
@@ -76,15 +105,8 @@ pub(crate) unsafe fn get_device_proc_addr(handle: VkDevice, name: *const c_char)
         return unsafe { decide(handle, name.into(), Some(command)) };
     };
     // SAFETY: `device_table` found the table, so a device contains it; `answer` is an index into the answers.
-    let answer = unsafe { Device::of_table(table).answers().get_unchecked(command.answer()) }.get();
-    if answer.is_none() {
-        return not_found(BY, name.into());
-    }
-    answer
+    unsafe { Device::of_table(table).answers().get_unchecked(command.answer()) }.get()
 }
-
-/// Name of the look-up in the trace.
-const BY: &str = "vkGetDeviceProcAddr";
 
 /// Returns the answer for a name that the registry does not know, or for a handle that is not a device.
 ///
@@ -94,13 +116,12 @@ const BY: &str = "vkGetDeviceProcAddr";
 unsafe fn decide(handle: VkDevice, name: Uncounted<'_>, command: Option<Command>) -> PFN_vkVoidFunction {
     let Some(command) = command else {
         // SAFETY: the caller promises a handle that is NULL or readable.
-        let table = unsafe { translation::device_table(handle) }.filter(|_| name.is_vulkan());
+        let table = unsafe { translation::device_table(handle) }.filter(|_| name.is_vulkan())?;
         // SAFETY: `device_table` has checked the magic, so a device contains the table.
-        let found = table.and_then(|table| unsafe { Device::of_table(table) }.ask_chain(name));
-        return found.or_else(|| not_found(BY, name));
+        return unsafe { Device::of_table(table) }.ask_chain(name);
     };
     let needs_none = OWN
         .iter()
         .any(|(number, answer)| *number == command.row().number && matches!(answer, Answer::Loader));
-    needs_none.then(|| command.trampoline()).or_else(|| not_found(BY, name))
+    needs_none.then(|| command.trampoline())
 }

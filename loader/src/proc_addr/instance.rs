@@ -1,6 +1,6 @@
 //! `vkGetInstanceProcAddr` as the application calls it (APP-20 to APP-35, DRV-212).
 
-use super::{not_found, unknown};
+use super::{unknown, write_missing};
 use crate::ffi::Uncounted;
 use crate::generated::lookup::row;
 use crate::generated::types::PFN_vkVoidFunction;
@@ -9,15 +9,44 @@ use crate::instance::INSTANCES;
 use crate::lookup::{Command, Gate, Level};
 use crate::translation;
 use core::ffi::{CStr, c_char};
+use discovery::trace;
 use discovery::version::ApiVersion;
 
-/// Looks a command up.
+/// Looks a command up. The trace gets a record if the answer is NULL.
 ///
 /// # Safety
 /// `name` is NULL or terminated. `handle` is NULL or readable as [`translation::instance_object`] demands, unless `name` is
 /// `vkGetInstanceProcAddr`.
 #[inline(always)]
 pub(crate) unsafe fn get_instance_proc_addr(handle: InstanceHandle<App>, name: *const c_char) -> PFN_vkVoidFunction {
+    if trace::is_on() {
+        // SAFETY: the caller promises what `look_up` requires.
+        return unsafe { look_up_traced(handle, name) };
+    }
+    // SAFETY: the caller promises what `look_up` requires.
+    unsafe { look_up(handle, name) }
+}
+
+/// Looks a command up while the trace is on. A function of its own, so that the usual look-up ends with a plain jump.
+///
+/// # Safety
+/// As for [`look_up`].
+#[cold]
+#[inline(never)]
+unsafe fn look_up_traced(handle: InstanceHandle<App>, name: *const c_char) -> PFN_vkVoidFunction {
+    // SAFETY: the caller promises what `look_up` requires.
+    let answer = unsafe { look_up(handle, name) };
+    // SAFETY: the caller promises a name that is NULL or terminated.
+    unsafe { write_missing("vkGetInstanceProcAddr", name, answer) };
+    answer
+}
+
+/// Looks a command up, without the trace.
+///
+/// # Safety
+/// As for [`get_instance_proc_addr`].
+#[inline(always)]
+unsafe fn look_up(handle: InstanceHandle<App>, name: *const c_char) -> PFN_vkVoidFunction {
     if name.is_null() {
         // A call in place of `None` allows the compiler to end every other path of this function with a plain jump.
         return no_name();
@@ -32,7 +61,7 @@ pub(crate) unsafe fn get_instance_proc_addr(handle: InstanceHandle<App>, name: *
         }
     }
     // SAFETY: the caller promises a handle that is NULL or readable, unless the name needs no instance.
-    unsafe { answer(handle, name.into(), command) }
+    unsafe { decide(handle, name.into(), command) }
 }
 
 #[cold]
@@ -41,21 +70,11 @@ fn no_name() -> PFN_vkVoidFunction {
     None
 }
 
-/// Returns the answer of [`decide`], and writes it to the trace if it is NULL.
-///
-/// # Safety
-/// As for [`decide`].
-#[inline(never)]
-unsafe fn answer(handle: InstanceHandle<App>, name: Uncounted<'_>, command: Option<Command>) -> PFN_vkVoidFunction {
-    // SAFETY: the caller promises what `decide` requires.
-    unsafe { decide(handle, name, command) }.or_else(|| not_found("vkGetInstanceProcAddr", name))
-}
-
 /// Returns the answer for a name that not every valid instance has, or for a handle that may be invalid.
 ///
 /// # Safety
 /// `handle` is NULL or readable as [`translation::instance_object`] demands, unless `name` is `vkGetInstanceProcAddr`.
-#[inline]
+#[inline(never)]
 unsafe fn decide(handle: InstanceHandle<App>, name: Uncounted<'_>, command: Option<Command>) -> PFN_vkVoidFunction {
     let row = command.map(Command::row);
     if let Some(row) = row {

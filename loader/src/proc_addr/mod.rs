@@ -11,19 +11,24 @@ mod tables;
 mod terminators;
 mod unknown;
 
-use crate::ffi::Uncounted;
 use crate::generated::types::PFN_vkVoidFunction;
+use core::ffi::{CStr, c_char};
 use discovery::trace;
 
-/// Writes to the trace that the look-up `by` of the application returns NULL for a name. Returns NULL, so that a caller can end with a jump.
-#[cold]
-#[inline(never)]
-fn not_found(by: &'static str, name: Uncounted<'_>) -> PFN_vkVoidFunction {
+/// Writes to the trace that the look-up `by` of the application answers NULL for a name, if it does.
+///
+/// # Safety
+/// `name` is NULL or terminated.
+unsafe fn write_missing(by: &'static str, name: *const c_char, answer: PFN_vkVoidFunction) {
+    if answer.is_some() || name.is_null() {
+        return;
+    }
+    // SAFETY: the name is not NULL, so the caller promises that it is terminated.
+    let name = unsafe { CStr::from_ptr(name) };
     trace::write("not-found", |record| {
         record.word("by", by);
-        record.text("name", name.count().to_bytes());
+        record.text("name", name.to_bytes());
     });
-    None
 }
 
 pub(crate) use device::{fill_own_answers, get_device_proc_addr};
