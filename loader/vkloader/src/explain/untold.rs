@@ -5,7 +5,7 @@ use crate::child::{self, Ending, Finished};
 use crate::library_folder::LibraryFolder;
 use crate::probe::Seen;
 use crate::report::{Report, Verdict};
-use crate::{causes, untraced};
+use crate::{causes, names, untraced};
 use std::ffi::{OsStr, OsString};
 use std::io;
 
@@ -27,6 +27,15 @@ impl From<String> for Untraced {
     }
 }
 
+/// Signals with which users end programs.
+const OF_USERS: [i32; 4] = [libc::SIGHUP, libc::SIGINT, libc::SIGKILL, libc::SIGTERM];
+
+/// Returns `true` if a program ended itself with a failure, so that a second run ends by itself too. A shell exits with a status for the signal
+/// that ended its command.
+fn has_failed(ending: Ending) -> bool {
+    matches!(ending, Ending::Status(status) if status != 0 && !OF_USERS.contains(&(status - names::OF_SHELL)))
+}
+
 impl Explain {
     /// Runs a program that failed without a trace once more, with the trace as an open descriptor. Does so if the program may run in a sandbox
     /// that hides the file of the trace. Returns the results of the second run if it left a trace, and `finished` otherwise.
@@ -38,8 +47,8 @@ impl Explain {
         let is_unknown = || finished.graphics.is_none() && !self.program.is_empty();
         let may_hide = || untraced::hides_trace(&finished.environments).is_some() || is_unknown();
         let is_hidden = finished.records.is_empty() && may_hide();
-        let is_failure = matches!(finished.ending, Ending::Status(status) if status != 0);
-        if self.no_try || self.descriptor || !is_hidden || !is_failure || untraced::known(&self.program).is_some() {
+        let may_repeat = has_failed(finished.ending) && untraced::known(&self.program).is_none();
+        if self.no_try || self.descriptor || !is_hidden || !may_repeat {
             return Ok(finished);
         }
         tell(WITH_DESCRIPTOR);
@@ -80,7 +89,7 @@ impl Explain {
         finished: &Finished,
         folder: Option<&LibraryFolder>,
     ) -> io::Result<Option<Untraced>> {
-        let may_lack = finished.ending != Ending::Status(0) && untraced::has_no_loader(finished.graphics.as_deref());
+        let may_lack = has_failed(finished.ending) && untraced::has_no_loader(finished.graphics.as_deref());
         if !may_lack || untraced::known(&self.program).is_some() {
             return Ok(None);
         }
