@@ -246,7 +246,8 @@ impl Machine {
             ("snap", is_snap),
             (
                 "steam",
-                self.has("run/pressure-vessel") || self.has("run/host/container-manager"),
+                // Flatpak writes its own name to the second file.
+                self.has("run/pressure-vessel") || self.text("run/host/container-manager").contains("pressure-vessel"),
             ),
             ("podman", self.has("run/.containerenv")),
             ("docker", self.has(".dockerenv")),

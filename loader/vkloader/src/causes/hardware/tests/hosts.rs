@@ -101,6 +101,16 @@ fn the_surroundings_decide_where_a_driver_is_installed() {
         assert_eq!(found.code, "hardware.no-driver", "{file}");
         assert!(found.advice.contains(advice), "{file}: {}", found.advice);
     }
+    // Flatpak and Steam both write a file with the name of the sandbox.
+    for (manager, others, advice) in [
+        ("flatpak", ".flatpak-info", "flatpak update"),
+        ("pressure-vessel", "etc/hostname", "on the system itself"),
+    ] {
+        let system = card("0x1002", "0x744c", "amdgpu");
+        system.file("run/host/container-manager", manager).file(others, "");
+        let found = first(system.found(idle(&["libvulkan_lvp.so"])));
+        assert!(found.advice.contains(advice), "{manager}: {}", found.advice);
+    }
     let system = card("0x10de", "0x2684", "nvidia");
     let version = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.120  Sun";
     system.file("dev/nvidiactl", "").file("dev/nvidia0", "");
