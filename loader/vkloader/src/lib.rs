@@ -26,6 +26,7 @@ mod itself;
 mod layers;
 mod library_folder;
 mod manifests;
+mod mounts;
 mod names;
 mod objects;
 mod other;

@@ -1,6 +1,6 @@
 //! Folders and files that a service of systemd hides from its program.
 
-use std::fs;
+use crate::mounts::Mounts;
 use std::path::Path;
 
 /// Folder with the closed files and folders that systemd mounts on those that it hides.
@@ -8,11 +8,10 @@ const CLOSED: &str = "systemd/inaccessible/";
 
 /// Returns the finding and the remedy for a folder or file that systemd hides.
 pub(super) fn explain(folder: &Path) -> Option<(String, String)> {
-    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    let folder = folder.to_str()?;
-    if !is_masked(&mounts, folder) {
+    if !is_masked(&Mounts::of_this_process(), folder) {
         return None;
     }
+    let folder = folder.to_str()?;
     let (setting, other) = if ["/home", "/root", "/run/user"].contains(&folder) {
         ("ProtectHome=yes", "ProtectHome=read-only".into())
     } else {
@@ -26,14 +25,10 @@ pub(super) fn explain(folder: &Path) -> Option<(String, String)> {
     ))
 }
 
-/// Returns `true` if the last mount on a folder or file is one of [`CLOSED`]. `mounts` is the text of `/proc/self/mountinfo`.
-fn is_masked(mounts: &str, folder: &str) -> bool {
-    let mut roots = mounts.lines().filter_map(|line| {
-        let mut words = line.split(' ').skip(3);
-        let (root, place) = (words.next()?, words.next()?);
-        (place == folder).then_some(root)
-    });
-    roots.next_back().is_some_and(|root| root.contains(CLOSED))
+/// Returns `true` if the last mount on a folder or file is one of [`CLOSED`].
+fn is_masked(mounts: &Mounts, folder: &Path) -> bool {
+    let root = mounts.at(folder).map(|mount| mount.root.display().to_string());
+    root.is_some_and(|root| root.contains(CLOSED))
 }
 
 #[cfg(test)]
@@ -44,6 +39,7 @@ mod tests {
     fn the_last_mount_on_a_folder_counts() {
         let plain = "20 1 0:20 / /home rw - ext4 /dev/sda1 rw\n";
         let masked = "30 20 0:25 /systemd/inaccessible/dir /home ro,nosuid - tmpfs tmpfs rw\n";
+        let is_masked = |mounts: &str, folder| is_masked(&Mounts::parse(mounts.as_bytes()), Path::new(folder));
         assert!(is_masked(&format!("{plain}{masked}"), "/home"));
         assert!(!is_masked(&format!("{masked}{plain}"), "/home"));
         assert!(!is_masked(masked, "/root"));

@@ -3,6 +3,7 @@
 
 use super::elf::IF_REMOVED;
 use super::packages::INSTALL;
+use crate::mounts::Mounts;
 use crate::report::{Dropped, Report, rank};
 use crate::shell::word;
 use rustix::fs::StatVfsMountFlags;
@@ -26,7 +27,7 @@ const CONTAINERS: [&str; 4] = ["docker", "podman", "container", "apptainer"];
 pub(super) fn complete(report: &mut Report) {
     let mut words = report.surroundings.iter();
     let is_inside = words.any(|word| CONTAINERS.contains(&word.as_str()));
-    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let mounts = Mounts::of_this_process();
     for dropped in report.dropped.iter_mut().filter(|one| one.rank < rank::ASIDE) {
         if !changes_file(&dropped.advice) {
             continue;
@@ -58,26 +59,17 @@ struct Place {
 const OWN: [&str; 4] = ["overlay", "fuse.fuse-overlayfs", "tmpfs", "ramfs"];
 
 impl Place {
-    /// Returns the mount of the file `name`, according to the text of `/proc/self/mountinfo`. Returns `None` for a name without a path, and for a
-    /// file that does not exist.
-    fn of(name: &str, mounts: &str) -> Option<Self> {
+    /// Returns the mount of the file `name`. Returns `None` for a name without a path, and for a file that does not exist.
+    fn of(name: &str, mounts: &Mounts) -> Option<Self> {
         let path = fs::canonicalize(Some(name).filter(|name| name.starts_with('/'))?).ok()?;
-        let places = mounts.lines().filter_map(|line| {
-            let (fields, rest) = line.split_once(" - ")?;
-            let mut fields = fields.split(' ').skip(3);
-            let is_whole = fields.next() == Some("/");
-            let place = unescaped(fields.next()?);
-            // A part of a file system of the host has another root than that file system.
-            let is_own = is_whole && OWN.contains(&rest.split(' ').next()?);
-            Some((place, is_own))
-        });
-        let holding = places.filter(|(place, _)| path.starts_with(place));
-        let (mount, is_own) = holding.max_by_key(|(place, _)| place.components().count())?;
+        let mount = mounts.holding(&path)?;
+        // A part of a file system of the host has another root than that file system.
+        let is_own = mount.is_whole() && OWN.contains(&mount.kind.as_str());
         let flags = rustix::fs::statvfs(&path).ok()?.f_flag;
         Some(Self {
             path,
-            is_of_container: mount == Path::new("/") || is_own,
-            mount,
+            is_of_container: mount.point == Path::new("/") || is_own,
+            mount: mount.point.clone(),
             is_read_only: flags.contains(StatVfsMountFlags::RDONLY),
         })
     }
@@ -114,11 +106,6 @@ impl Place {
     }
 }
 
-/// Returns the path in a field of the list of mounts, which has octal numbers in place of blanks.
-fn unescaped(field: &str) -> PathBuf {
-    field.replace("\\040", " ").into()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,19 +129,20 @@ mod tests {
             root.display()
         );
         let name = manifest.display().to_string();
-        let mut place = Place::of(&name, &mounts).expect("a mount");
-        assert_eq!((&place.path, &place.mount), (&manifest, &root));
-        assert_eq!(Place::of("libdriver.so", &mounts), None);
-        assert!(!place.is_of_container);
+        let place = |name: &str, mounts: &str| Place::of(name, &Mounts::parse(mounts.as_bytes()));
+        let mut own = place(&name, &mounts).expect("a mount");
+        assert_eq!((&own.path, &own.mount), (&manifest, &root));
+        assert_eq!(place("libdriver.so", &mounts), None);
+        assert!(!own.is_of_container);
         // A container with an overlay for a folder below its root changes only its own files there.
         let overlay = mounts.replace("ext4 b", "overlay overlay");
-        assert!(Place::of(&name, &overlay).is_some_and(|place| place.is_of_container));
+        assert!(place(&name, &overlay).is_some_and(|place| place.is_of_container));
         let part = overlay.replace("0:2 /", "0:2 /part");
-        assert!(Place::of(&name, &part).is_some_and(|place| !place.is_of_container));
-        place.is_read_only = true;
+        assert!(place(&name, &part).is_some_and(|place| !place.is_of_container));
+        own.is_read_only = true;
         let mut dropped = codes::LOADER_REFUSES_MANIFEST.about(&name);
         dropped.advice = format!("Remove the file: rm {name}.");
-        place.adapt(&mut dropped, true);
+        own.adapt(&mut dropped, true);
         let start = format!("{} is mounted read-only from outside of the container", root.display());
         assert!(dropped.advice.starts_with(&start), "{}", dropped.advice);
         assert!(

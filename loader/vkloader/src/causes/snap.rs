@@ -4,6 +4,7 @@
 //! programs of the system.
 
 use super::unsearched;
+use crate::mounts::Mounts;
 use crate::report::Report;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -46,10 +47,7 @@ impl Snap {
             return CONFINED.contains(&confinement);
         }
         let text = |path| fs::read_to_string(self.root.join(path)).unwrap_or_default();
-        let has_host = || {
-            let mounts = text("proc/self/mountinfo");
-            mounts.lines().any(|line| line.split(' ').nth(4) == Some(HOST))
-        };
+        let has_host = || Mounts::below(&self.root).at(HOST).is_some();
         let label = || text("proc/self/attr/current");
         let is_enforced = || label().starts_with("snap.") && label().trim_end().ends_with("(enforce)");
         self.root.join("meta/snap.yaml").exists() || has_host() || is_enforced()

@@ -4,6 +4,7 @@ use super::closure::{self, Closure, Identity};
 use super::damage::damaged;
 use super::{file_name, messages, shown, tls};
 use crate::causes::limits::{Limits, own_remedy};
+use crate::mounts::Mounts;
 use crate::report::{Dropped, Fact, Kind};
 use crate::shell::word;
 use rustix::fs::{Access, StatVfsMountFlags, access};
@@ -201,29 +202,13 @@ pub(crate) fn forbidding_mount(file: &Path) -> Option<String> {
     flags.contains(StatVfsMountFlags::NOEXEC).then(|| mount_point(file))
 }
 
-/// File with the mounts of this process.
-const MOUNTS: &str = "/proc/self/mountinfo";
-/// Characters in paths that the kernel writes as octal numbers in this file.
-const ESCAPED: [(&str, &str); 4] = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
-
 /// Returns the mount point of the file system that contains a file.
 pub(crate) fn mount_point(file: &Path) -> String {
     let file = std::fs::canonicalize(file).unwrap_or_else(|_| file.into());
-    let mounts = std::fs::read_to_string(MOUNTS).unwrap_or_default();
-    mounted_at(&mounts, &file).unwrap_or_else(|| shown(&file))
-}
-
-/// Returns the innermost mount point above a file, from the text of [`MOUNTS`].
-fn mounted_at(mounts: &str, file: &Path) -> Option<String> {
-    const POINT: usize = 4;
-    let points = mounts.lines().filter_map(|line| line.split(' ').nth(POINT));
-    let points = points.map(|point| {
-        ESCAPED.iter().fold(point.to_owned(), |point, (number, character)| {
-            point.replace(number, character)
-        })
-    });
-    let above = points.filter(|point| file.starts_with(point));
-    above.max_by_key(String::len)
+    let mounts = Mounts::of_this_process();
+    mounts
+        .holding(&file)
+        .map_or_else(|| shown(&file), |mount| shown(&mount.point))
 }
 
 #[cfg(test)]
@@ -269,15 +254,6 @@ mod tests {
             let (_, advice) = unreadable(Path::new("/x"), mode);
             assert!(advice.contains(words), "{mode:o}: {advice}");
         }
-    }
-
-    #[test]
-    fn the_innermost_mount_point_of_a_file_is_found() {
-        let mounts = "1 0 0:1 / / rw - overlay o rw\n2 1 0:2 / /home rw - ext4 d rw\n3 2 0:3 / /home/a\\040b rw,noexec - tmpfs t rw\n";
-        let at = |file: &str| mounted_at(mounts, Path::new(file));
-        assert_eq!(at("/home/kim/libx.so").as_deref(), Some("/home"));
-        assert_eq!(at("/home/a b/libx.so").as_deref(), Some("/home/a b"));
-        assert_eq!(at("/homes/libx.so").as_deref(), Some("/"));
     }
 
     #[test]

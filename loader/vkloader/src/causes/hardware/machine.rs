@@ -1,6 +1,7 @@
 //! Graphics hardware in the kernel's lists. This module never opens a device node, so it wakes no device.
 
 use crate::causes::elf;
+use crate::mounts::Mounts;
 use crate::report::Card;
 use rustix::fs::{Access, access};
 use std::fs;
@@ -309,9 +310,8 @@ impl Machine {
         if let Some(first) = identity(&self.path("proc/1/root/.")) {
             return Some(first) != identity(&self.root);
         }
-        let mounts = fs::read_to_string(self.path("proc/self/mountinfo")).unwrap_or_default();
-        let mut places = mounts.lines().filter_map(|line| line.split(' ').nth(4));
-        !mounts.is_empty() && !places.any(|place| place == "/")
+        let mounts = Mounts::below(&self.root);
+        !mounts.is_empty() && mounts.at("/").is_none()
     }
 
     /// Returns the folders of the kernel that are not mounted, among `/proc`, `/sys` and `/dev`.
