@@ -180,7 +180,7 @@ pub(crate) fn check(
         };
     };
     let is_written = found.is_written(identity);
-    if !is_written && !found.is_linked_since(identity) {
+    if !is_written && !found.is_same_file(identity) {
         return Err(Doubt::Library);
     }
     let proves = is_written && found.proves();

@@ -16,8 +16,8 @@ const DIGITS: usize = 16;
 
 /// A file and its state. Replacing or changing the file changes the identity.
 ///
-/// Programs can set the modification time, but only the kernel sets the change time. A new hard link affects only the change time and the
-/// number of hard links. Therefore, a changed number of links shows that a link may have changed the time.
+/// Programs can set the modification time, but only the kernel sets the change time. A hard link that is added or removed affects only the
+/// change time. Therefore, the build ID decides about a file that differs only in the change time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// Number of the file system. It does not affect the written forms if the kernel chose it at the mount.
@@ -30,8 +30,6 @@ pub struct Identity {
     pub modified: (i64, i64),
     /// Change time (`st_ctime`), in seconds and nanoseconds since 1970.
     pub changed: (i64, i64),
-    /// Number of hard links to the file.
-    pub links: u64,
 }
 
 impl Identity {
@@ -52,20 +50,14 @@ impl Identity {
         is_hexadecimal(sum, &self.sum().to_be_bytes())
     }
 
-    /// Returns `true` if `text` is the long form for the same file with the same content, but with a different number of hard links.
-    /// Compares the size and the modification time, but not the change time, because adding a hard link changes it.
-    pub fn is_linked_since(&self, text: &[u8]) -> bool {
-        let links = text.get(2 * DIGITS..).unwrap_or_default();
-        self.is_same_file(text) && !links.is_empty() && !is_hexadecimal(links, &self.links.to_be_bytes())
-    }
-
-    /// Returns `true` if `text` is the long form for the same file with the same size and the same modification time.
+    /// Returns `true` if `text` is the long form for the same file with the same size and the same modification time. The change time may
+    /// differ, because a hard link that is added or removed changes it.
     pub fn is_same_file(&self, text: &[u8]) -> bool {
         let sum = text.get(DIGITS..2 * DIGITS).unwrap_or_default();
         is_hexadecimal(sum, &self.content_sum().to_be_bytes())
     }
 
-    /// Returns a checksum of all members except the number of links. A checksum suffices because identities are only compared for equality.
+    /// Returns a checksum of all members. A checksum suffices because identities are only compared for equality.
     fn sum(&self) -> u64 {
         add(self.content_sum(), self.changed)
     }
@@ -78,7 +70,7 @@ impl Identity {
         if kind == 0 { 0 } else { self.device }
     }
 
-    /// Returns a checksum of the members that do not change when a hard link is added.
+    /// Returns a checksum of the members that stay the same when a hard link is added or removed.
     fn content_sum(&self) -> u64 {
         let numbers = [self.file_system(), self.inode, self.size];
         add(numbers.into_iter().fold(SEED, mix), self.modified)
@@ -96,27 +88,26 @@ fn mix(sum: u64, number: u64) -> u64 {
     product ^ (product >> 32)
 }
 
-/// Written form of a file in an image, whose times prove nothing although [`Identity::proves`] returns `true`. The checksum is inverted and
-/// the number of links is the maximum, so no state of the file has this form. Readers therefore treat the file like one with a new hard
-/// link: the file's build ID decides.
+/// Written form of a file in an image, whose times prove nothing although [`Identity::proves`] returns `true`. The first checksum
+/// is inverted, so the form never has the change time of the file. Readers therefore treat the file like one with a new hard link: the file's
+/// build ID decides.
 #[derive(Clone, Copy, Debug)]
 pub struct OfImage(pub Identity);
 
 impl fmt::Display for OfImage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (sum, content) = (self.0.sum(), self.0.content_sum());
-        write!(f, "{:016x}{content:016x}{:016x}", !sum, u64::MAX)
+        write!(f, "{:016x}{content:016x}", !sum)
     }
 }
 
-/// Writes the checksum of the identity in 16 hexadecimal digits. The long form (`{:#}`) also has 16 digits that a new hard link does not
-/// change, and 16 digits with the number of links. The long form is for files with a build ID, which shows after a new link that the
-/// content is the same.
+/// Writes the checksum of the identity in 16 hexadecimal digits. The long form (`{:#}`) also has 16 digits that stay the same when
+/// a hard link is added or removed. The long form is for files with a build ID, which then shows that the content is the same.
 impl fmt::Display for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.sum())?;
         if f.alternate() {
-            write!(f, "{:016x}{:016x}", self.content_sum(), self.links)?;
+            write!(f, "{:016x}", self.content_sum())?;
         }
         Ok(())
     }
@@ -132,7 +123,6 @@ mod tests {
         size: 4096,
         modified: (1_700_000_000, 5),
         changed: (1_700_000_001, 999_999_999),
-        links: 1,
     };
 
     #[test]
@@ -189,19 +179,13 @@ mod tests {
     }
 
     #[test]
-    fn another_number_of_links_is_no_other_file() {
+    fn another_change_time_is_no_other_file() {
         let text = format!("{FILE:#}");
-        let is = |file: Identity| (file.is_written(text.as_bytes()), file.is_linked_since(text.as_bytes()));
-        assert_eq!((text.len(), is(FILE)), (48, (true, false)));
+        let is = |file: Identity| (file.is_written(text.as_bytes()), file.is_same_file(text.as_bytes()));
+        assert_eq!((text.len(), is(FILE)), (32, (true, true)));
         let changed = (1_700_000_009, 0);
-        let linked = Identity {
-            changed,
-            links: 2,
-            ..FILE
-        };
+        let linked = Identity { changed, ..FILE };
         assert_eq!(is(linked), (false, true));
-        // A program wrote to the file, and restored the modification time.
-        assert_eq!(is(Identity { changed, ..FILE }), (false, false));
         for other in [
             Identity { size: 1, ..linked },
             Identity { inode: 8, ..linked },
@@ -213,17 +197,17 @@ mod tests {
         ] {
             assert_eq!(is(other), (false, false), "{other:?}");
         }
-        // A file without a build ID has the short form, which does not contain the number of links.
+        // A file without a build ID has the short form.
         let short = format!("{FILE}");
-        for text in ["", &short, &text[..32], &text[..31]] {
-            assert!(!linked.is_linked_since(text.as_bytes()), "{text}");
+        for text in ["", &short, &text[..31]] {
+            assert!(!linked.is_same_file(text.as_bytes()), "{text}");
         }
     }
 
     #[test]
     fn a_file_in_an_image_is_known_by_its_build_id() {
         let text = format!("{}", OfImage(FILE));
-        let is = |file: Identity| (file.is_written(text.as_bytes()), file.is_linked_since(text.as_bytes()));
+        let is = |file: Identity| (file.is_written(text.as_bytes()), file.is_same_file(text.as_bytes()));
         assert_eq!(is(FILE), (false, true));
         assert_eq!(is(Identity { inode: 8, ..FILE }), (false, false));
         let built = (1_700_000_000, 0);

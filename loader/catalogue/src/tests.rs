@@ -32,7 +32,6 @@ pub(crate) const LIBRARY: Identity = Identity {
     size: 3,
     modified: (1000, 0),
     changed: (1000, 0),
-    links: 1,
 };
 
 pub(crate) fn document() -> Value {

@@ -82,7 +82,6 @@ pub(crate) fn identity(path: &Path) -> String {
         size: found.size(),
         modified: (found.mtime(), found.mtime_nsec()),
         changed: (found.ctime(), found.ctime_nsec()),
-        links: found.nlink(),
     };
     identity.to_string()
 }

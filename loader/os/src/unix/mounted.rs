@@ -10,8 +10,6 @@ use libc::statx;
 pub struct Mounted {
     /// State that changes with each change of the file.
     pub stamp: Stamp,
-    /// Number of hard links to the file.
-    pub links: u64,
     /// `true` if the owner, the group and all other users may read the file. Access control lists may still deny that to a user.
     pub is_open_to_all: bool,
     /// Number of the mount; 0 before Linux 5.8, which does not report the number.
@@ -60,7 +58,6 @@ impl Mounted {
         let found = unsafe { found.assume_init() };
         Ok(Self {
             stamp: Stamp::of_extended(&found),
-            links: found.stx_nlink.into(),
             is_open_to_all: is_open_to_all(found.stx_mode.into()),
             mount: found.stx_mnt_id,
         })
@@ -76,7 +73,6 @@ impl Mounted {
         let found = Status::within(folder, name, flags)?;
         Ok(Self {
             stamp: Stamp::of(&found).ok_or(Errno(libc::ENOSYS))?,
-            links: found.raw().st_nlink as u64,
             is_open_to_all: is_open_to_all(found.raw().st_mode),
             mount: 0,
         })
@@ -108,7 +104,6 @@ mod tests {
             assert_eq!(without_call.mount, 0);
             for found in [found, without_call] {
                 assert_eq!(Some(found.stamp), Stamp::of(&plain));
-                assert_eq!(found.links, known.nlink());
                 assert_eq!(found.is_open_to_all, known.mode() & 0o444 == 0o444);
             }
         }

@@ -392,8 +392,8 @@ fn ignore(path: &Text, reason: discovery::journal::Reason, journal: &mut Journal
     });
 }
 
-/// Returns the identity of a file with a number of hard links.
-fn identity_of(stamp: os::Stamp, links: u64) -> Identity {
+/// Returns the identity of a file.
+fn identity_of(stamp: os::Stamp) -> Identity {
     let ((device, inode), size, [modified, changed]) = stamp.parts();
     Identity {
         device,
@@ -401,6 +401,5 @@ fn identity_of(stamp: os::Stamp, links: u64) -> Identity {
         size,
         modified,
         changed,
-        links,
     }
 }

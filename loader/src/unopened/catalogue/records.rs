@@ -131,7 +131,7 @@ pub(in crate::unopened) fn trace_record(manifest: &DriverManifest) {
 /// Returns `true` if a file or folder has the identity in `written`. An empty identity means that the file or folder does not exist.
 pub(in crate::unopened) fn is_same_file(path: &[u8], written: &[u8]) -> bool {
     match os::with_terminated(path, os::Mounted::at) {
-        Ok(now) => identity_of(now.stamp, now.links).is_written(written),
+        Ok(now) => identity_of(now.stamp).is_written(written),
         Err(_) => written.is_empty(),
     }
 }

@@ -183,7 +183,7 @@ pub(super) fn current_folder() -> Option<(u64, u64)> {
 
 fn state(found: Mounted) -> Found {
     Found {
-        identity: identity_of(found.stamp, found.links),
+        identity: identity_of(found.stamp),
         is_open: found.is_open_to_all,
         mount: found.mount,
     }

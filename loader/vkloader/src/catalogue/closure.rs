@@ -317,7 +317,8 @@ impl SharedFile {
         now.is_some_and(|now| settled(now.changed) >= time.duration_since(UNIX_EPOCH).unwrap_or_default())
     }
 
-    /// Returns the present state of the file, if it is the recorded file with the same content. The number of hard links may differ.
+    /// Returns the present state of the file, if it is the recorded file with the same content. Hard links may have been
+    /// added or removed.
     pub(super) fn still(&self) -> Option<Self> {
         let now = Self {
             is_searched: self.is_searched,

@@ -13,7 +13,7 @@ pub(super) fn identity(path: &Path) -> Option<String> {
 }
 
 /// Returns the written form of the identity of the file at a path. With a build ID, the file is still recognised after a hard link to it is
-/// added.
+/// added or removed.
 pub(super) fn written(path: &Path, identity: Identity, has_build_id: bool) -> String {
     if !has_build_id {
         identity.to_string()
@@ -55,13 +55,12 @@ pub(super) fn may_execute(path: &Path) -> bool {
 
 /// Returns `true` if two written identities are equal, or differ only because hard links to the file were added or removed.
 pub(super) fn agree(one: &str, other: &str) -> bool {
-    let parts = |text: &str| Some((text.get(16..32)?.to_owned(), text.get(32..)?.to_owned()));
-    let is_linked = |(one, other): ((String, String), (String, String))| one.0 == other.0 && one.1 != other.1;
-    one == other || parts(one).zip(parts(other)).is_some_and(is_linked)
+    let content = |text: &str| text.get(16..32).map(str::to_owned);
+    one == other || content(one).is_some() && content(one) == content(other)
 }
 
-/// Returns the present identity of the file at a path, if it is the recorded file with the same content. The number of hard links may differ.
-/// On file systems whose times may stay the same when a file changes, and for another number of links, the build ID must be equal.
+/// Returns the present identity of the file at a path, if it is the recorded file with the same content. Hard links may
+/// have been added or removed. The build ID must then be equal, as on file systems whose times may stay the same when a file changes.
 pub(super) fn still(path: &Path, written: &str, build: Option<&str>) -> Option<String> {
     let same_build = || build.is_some() && build_id(path).as_deref() == build;
     let now = identity(path)?;
@@ -82,7 +81,6 @@ pub(super) fn state(path: &Path) -> Option<Identity> {
         size: found.size(),
         modified: (found.mtime(), found.mtime_nsec()),
         changed: (found.ctime(), found.ctime_nsec()),
-        links: found.nlink(),
     })
 }
 

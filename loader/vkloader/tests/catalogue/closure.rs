@@ -308,7 +308,6 @@ fn update_as_root_sees(machine: &Machine, path: &Path) {
         size: found.size(),
         modified: (found.mtime(), found.mtime_nsec()),
         changed: (found.ctime(), found.ctime_nsec()),
-        links: found.nlink(),
     };
     let mut known = written(machine);
     for file in known["files"].as_array_mut().expect("a list") {
