@@ -42,11 +42,11 @@ run() {
     local target=$1 log=$FUZZ/$1.log status=0 folder
     mkdir -p "$FUZZ/corpus/$target" "$FUZZ/finds/$target"
     folder=$(mktemp -d "$scratch/XXXXXX")
-    # Inputs have at most 4 KiB, because behaviour tests cover large files. An input that needs five seconds is reported as a hang. The
-    # command remains in the foreground, so that it ends together with its stage.
-    TMPDIR=$folder timeout --foreground --kill-after=10 $((seconds + 60)) \
+    # Inputs have at most 4 KiB, because behaviour tests cover large files. An input that needs a minute is reported as a hang, and
+    # the other limit ends a target that does not. The command remains in the foreground, so that it ends together with its stage.
+    TMPDIR=$folder timeout --foreground --kill-after=10 $((seconds + 1200)) \
         "$FUZZ/$TRIPLE/$PROFILE/$target" "$FUZZ/corpus/$target" "$ROOT/tests/fuzz/seeds/$target" \
-        -max_total_time="$seconds" -max_len=4096 -timeout=5 -rss_limit_mb=2048 -print_final_stats=1 \
+        -max_total_time="$seconds" -max_len=4096 -timeout=60 -rss_limit_mb=2048 -print_final_stats=1 \
         -dict="$ROOT/tests/fuzz/words.txt" -artifact_prefix="$FUZZ/finds/$target/" >"$log" 2>&1 || status=$?
     if [ "$status" = 0 ]; then
         say "  ok    fuzz: $target, $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs"

@@ -290,7 +290,7 @@ fn lsv_46_unread_replies_of_closed_connections_count() {
             }
         }
         assert!(!connections(&machine.socket(), 20_000, 1)[0].is_alive());
-        assert!(machine.is_idle());
+        machine.expect_idle();
         drop(kept);
         machine::eventually("the user is served again", || {
             connections(&machine.socket(), 20_000, 1)[0].is_alive()
@@ -395,7 +395,7 @@ fn lsv_46_connections_that_stay_open_count_for_their_user() {
     case(|mut machine| {
         // Three threads of the service and another program leave no thread that could close a connection with descriptors.
         let user = (1 << 26) + std::process::id();
-        let occupy = || Command::new("sleep").arg("120").uid(user).spawn().unwrap();
+        let occupy = || Command::new("sleep").arg("600").uid(user).spawn().unwrap();
         let mut other = occupy();
         machine.user = Some(user);
         machine.wrap = ["prlimit", "--nproc=4"].map(str::to_owned).to_vec();
@@ -422,7 +422,7 @@ fn lsv_46_connections_that_stay_open_count_for_their_user() {
         assert!(!connections(&machine.socket(), 20_000, 1)[0].is_alive());
         assert!(connections(&machine.socket(), 20_001, 1)[0].is_alive());
         // The service closes them once it can, also without another event.
-        assert!(machine.is_idle());
+        machine.expect_idle();
         other.kill().and_then(|()| other.wait()).unwrap();
         machine::eventually("all are closed", || machine.count("fd") < UNREAD_OF_USER);
         other = occupy();
@@ -431,7 +431,7 @@ fn lsv_46_connections_that_stay_open_count_for_their_user() {
         let clients = leave(64);
         machine::eventually("all are closed", || clients.iter().all(is_over));
         let _waiting = leave(200);
-        assert!(machine.is_idle());
+        machine.expect_idle();
         assert!(machine.count("fd") < UNREAD_OF_USER + 200, "{}", machine.count("fd"));
         other.kill().and_then(|()| other.wait()).unwrap();
     });

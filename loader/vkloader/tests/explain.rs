@@ -192,17 +192,20 @@ fn a_driver_that_crashes() {
 
 #[test]
 fn a_driver_that_hangs() {
-    let mut machine = Machine::new();
-    machine.driver("slow", "hang vkCreateInstance");
-    // The time limit is long enough for an answer on a busy machine.
-    machine.argument("--timeout").argument("8");
-    let explained = machine.explain();
-    assert_eq!((explained.code, explained.first()), (1, "program.hung"));
-    let reason = explained.report["dropped"][0]["reason"].as_str().expect("a reason");
-    assert!(
-        reason.contains("within 8 s in vkCreateInstance of ") && reason.contains("libmock_slow.so"),
-        "{reason}"
-    );
+    steady::with_more_time(|factor| {
+        let mut machine = Machine::new();
+        machine.driver("slow", "hang vkCreateInstance");
+        let seconds = 8 * factor;
+        machine.argument("--timeout").argument(seconds.to_string());
+        let explained = machine.explain();
+        assert_eq!((explained.code, explained.first()), (1, "program.hung"));
+        let reason = explained.report["dropped"][0]["reason"].as_str().expect("a reason");
+        assert!(
+            reason.contains(&format!("within {seconds} s in vkCreateInstance of "))
+                && reason.contains("libmock_slow.so"),
+            "{reason}"
+        );
+    });
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! See section "Rules for cases" in `tests/README.md`.
 
 use std::io::{self, Write as _};
+use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -80,6 +81,23 @@ pub fn ending(child: &mut Child) -> ExitStatus {
 #[track_caller]
 pub fn once_in_some_attempts(what: &str, mut shows: impl FnMut() -> bool) {
     assert!((0..20).any(|_| shows()), "in none of 20 attempts: {what}");
+}
+
+/// Runs a test whose time limits a busy machine can exceed. If the test fails, runs it again with limits that are three times and nine times
+/// as long. `test` receives this factor.
+///
+/// Use this function only where the limits belong to the tested program, for example because the test is about a driver that hangs. As for
+/// [`once_in_some_attempts`], the tested facts must be impossible without the tested feature.
+///
+/// # Panics
+/// Panics if all three attempts fail, with the message of the last attempt.
+pub fn with_more_time(test: impl Fn(u32)) {
+    for factor in [1, 3] {
+        if panic::catch_unwind(AssertUnwindSafe(|| test(factor))).is_ok() {
+            return;
+        }
+    }
+    test(9);
 }
 
 /// Reports a skipped test on its own line. `make test` counts and repeats these lines.

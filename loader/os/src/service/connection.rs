@@ -230,65 +230,75 @@ impl Connection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use core::sync::atomic::{AtomicI32, Ordering};
+    use core::sync::atomic::{AtomicI32, AtomicU32, Ordering};
     use std::thread;
 
-    const LIMIT: Duration = Duration::from_secs(3);
     /// Time after which the test sends a packet.
     const SOON: Duration = Duration::from_millis(250);
 
     /// The end of the connection that the signal handler writes to.
     static OTHER: AtomicI32 = AtomicI32::new(-1);
+    /// Time in seconds for which the signal handler holds the thread up.
+    static HELD_UP: AtomicU32 = AtomicU32::new(0);
 
     /// Sends a packet, and holds the thread up for longer than its patience.
     extern "C" fn send_and_sleep(_: c_int) {
         // SAFETY: the call reads one byte of a constant.
         unsafe { libc::send(OTHER.load(Ordering::SeqCst), c"x".as_ptr().cast(), 1, 0) };
-        thread::sleep(LIMIT);
+        thread::sleep(Duration::from_secs(HELD_UP.load(Ordering::SeqCst).into()));
     }
 
     #[test]
     fn lsv_42_a_pause_ends_with_the_patience() {
         let began = std::time::Instant::now();
-        assert!(!Patience::of(SOON).pause(60_000));
-        assert!((SOON..20 * SOON).contains(&began.elapsed()), "{:?}", began.elapsed());
+        // The pause would take an hour.
+        assert!(!Patience::of(SOON).pause(3_600_000));
+        assert!((SOON..steady::HANG).contains(&began.elapsed()), "{:?}", began.elapsed());
     }
 
     #[test]
     fn lsv_42_a_process_that_was_stopped_still_receives_packets() {
+        steady::with_more_time(|factor| receive_while_stopped(3 * factor));
+    }
+
+    /// Receives packets with a patience of `limit` seconds, which is shorter than the time for which the thread is held up.
+    fn receive_while_stopped(limit: u32) {
         let mut ends = [-1; 2];
         // SAFETY: `ends` has room for two descriptors.
         let result = unsafe { libc::socketpair(libc::AF_UNIX, libc::SOCK_SEQPACKET, 0, ends.as_mut_ptr()) };
         assert_eq!(result, 0);
         let [own, other] = ends.map(File);
         OTHER.store(other.0, Ordering::SeqCst);
+        HELD_UP.store(limit, Ordering::SeqCst);
         // SAFETY: the handler calls only functions that a signal handler may call.
         unsafe { libc::signal(libc::SIGUSR1, send_and_sleep as *const () as libc::sighandler_t) };
         // SAFETY: the function has no preconditions.
         let receiver = unsafe { libc::pthread_self() };
         let connection = Connection(own);
-        let mut patience = Patience::of(LIMIT);
+        let mut patience = Patience::of(Duration::from_secs(limit.into()));
+        let whole = patience.0;
         thread::scope(|scope| {
             scope.spawn(move || {
                 thread::sleep(SOON);
                 // SAFETY: the thread exists, because it waits for this one at the end of the scope.
                 unsafe { libc::pthread_kill(receiver, libc::SIGUSR1) };
             });
-            let mut receive = || {
+            let receive = |patience: &mut Patience| {
                 connection
-                    .receive(&mut [0; 4], &mut patience)
+                    .receive(&mut [0; 4], patience)
                     .map(|received| received.length)
             };
-            assert_eq!(receive(), Ok(1));
+            assert_eq!(receive(&mut patience), Ok(1));
             scope.spawn(move || {
                 thread::sleep(SOON);
                 // SAFETY: the call reads one byte of a constant.
                 unsafe { libc::send(OTHER.load(Ordering::SeqCst), c"x".as_ptr().cast(), 1, 0) };
             });
-            assert_eq!(receive(), Ok(1));
-            let began = std::time::Instant::now();
-            assert!(receive().is_err_and(Errno::is_lack_of_time));
-            assert!(began.elapsed() < LIMIT);
+            assert_eq!(receive(&mut patience), Ok(1));
+            // The last wait has only the time that the earlier waits left.
+            assert!(patience.0 < whole);
+            assert!(receive(&mut patience).is_err_and(Errno::is_lack_of_time));
+            assert_eq!(patience.0, 0);
         });
     }
 }

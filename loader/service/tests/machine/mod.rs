@@ -270,11 +270,13 @@ impl Machine {
         Duration::from_millis(10 * ticks)
     }
 
-    /// Waits for more than the time for which the service collects changes, and returns `true` if the service hardly uses the processor.
-    pub(crate) fn is_idle(&self) -> bool {
-        let busy = self.processor_time();
-        std::thread::sleep(Duration::from_millis(1500));
-        self.processor_time() - busy < Duration::from_millis(500)
+    /// Waits until the service hardly uses the processor for longer than the time for which it collects changes.
+    pub(crate) fn expect_idle(&self) {
+        eventually("the service is idle", || {
+            let busy = self.processor_time();
+            std::thread::sleep(Duration::from_millis(1500));
+            self.processor_time() - busy < Duration::from_millis(500)
+        });
     }
 
     /// Returns the service's log.

@@ -87,24 +87,25 @@ fn a_driver_is_asked_without_layers_of_a_settings_file() {
 /// contains the path of the library.
 #[test]
 fn a_driver_of_a_bare_name_that_crashes_is_known_by_its_file() {
-    let mut machine = machine();
-    for (name, lines) in [
-        ("early", "crash vk_icdNegotiateLoaderICDInterfaceVersion"),
-        ("late", "hang vkCreateInstance"),
-    ] {
-        machine.driver(name, lines);
-        machine.manifest(name, format!("libmock_{name}.so").as_ref(), "");
-    }
-    let libraries = machine.path("libraries").display().to_string();
-    machine.variable("LD_LIBRARY_PATH", libraries);
-    // The time limit is long enough for an answer on a busy machine.
-    let text = update(&machine, &["--timeout", "8"]);
-    for (name, outcome) in [("early", "crashed"), ("late", "hung")] {
-        let library = machine.path(&format!("libraries/libmock_{name}.so"));
-        let known = known(&machine, name);
-        assert_eq!(known["outcome"], outcome, "{text}");
-        assert_eq!(known["library"]["path"], library.display().to_string());
-    }
+    steady::with_more_time(|factor| {
+        let mut machine = machine();
+        for (name, lines) in [
+            ("early", "crash vk_icdNegotiateLoaderICDInterfaceVersion"),
+            ("late", "hang vkCreateInstance"),
+        ] {
+            machine.driver(name, lines);
+            machine.manifest(name, format!("libmock_{name}.so").as_ref(), "");
+        }
+        let libraries = machine.path("libraries").display().to_string();
+        machine.variable("LD_LIBRARY_PATH", libraries);
+        let text = update(&machine, &["--timeout", &(8 * factor).to_string()]);
+        for (name, outcome) in [("early", "crashed"), ("late", "hung")] {
+            let library = machine.path(&format!("libraries/libmock_{name}.so"));
+            let known = known(&machine, name);
+            assert_eq!(known["outcome"], outcome, "{text}");
+            assert_eq!(known["library"]["path"], library.display().to_string());
+        }
+    });
 }
 
 /// The dynamic linker finds the library of a bare name. The update finds the same file before it asks the driver, so it notices without a

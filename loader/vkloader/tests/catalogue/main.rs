@@ -94,41 +94,46 @@ fn what_drivers_say_is_written_as_the_library_reads_it() {
 
 #[test]
 fn one_bad_driver_takes_no_other_down() {
-    let machine = machine();
-    machine.driver("good", "device one");
-    machine.driver("crashing", "crash vkCreateInstance\ndevice two");
-    machine.driver("hanging", "hang vkEnumerateInstanceExtensionProperties");
-    machine.driver("refusing", "fail vkCreateInstance -9 1 9");
-    machine.manifest("gone", "/nowhere/libgone.so".as_ref(), "");
-    // The time limit is long enough for an answer on a busy machine.
-    let text = good(&machine, &["update", "--timeout", "8"]);
-    let known = written(&machine);
-    assert_eq!(driver(&known, "good")["outcome"], "answered");
-    let crashing = driver(&known, "crashing");
-    assert_eq!(
-        (&crashing["outcome"], &crashing["signal"]),
-        (&"crashed".into(), &6.into())
-    );
-    assert_eq!(crashing["within"], "vkCreateInstance");
-    let hanging = driver(&known, "hanging");
-    assert_eq!((&hanging["outcome"], &hanging["seconds"]), (&"hung".into(), &8.into()));
-    let refusing = driver(&known, "refusing");
-    assert_eq!(
-        (&refusing["outcome"], &refusing["code"]),
-        (&"failed".into(), &(-9).into())
-    );
-    assert_eq!(
-        known["drivers"].as_array().map(Vec::len),
-        Some(4),
-        "no file, no entry: {text}"
-    );
-    assert!(text.contains("CRASHED with signal 6 in vkCreateInstance"), "{text}");
-    assert!(text.contains("HUNG for 8 s"), "{text}");
-    // Each update asks a crashing driver again, and would ask a hanging one too.
-    fs::remove_file(machine.path("data/vulkan/icd.d/hanging.json")).expect("a manifest");
-    machine.driver("crashing", "device two");
-    good(&machine, &["update", "--timeout", "8"]);
-    assert_eq!(driver(&written(&machine), "crashing")["outcome"], "answered");
+    steady::with_more_time(|factor| {
+        let machine = machine();
+        machine.driver("good", "device one");
+        machine.driver("crashing", "crash vkCreateInstance\ndevice two");
+        machine.driver("hanging", "hang vkEnumerateInstanceExtensionProperties");
+        machine.driver("refusing", "fail vkCreateInstance -9 1 9");
+        machine.manifest("gone", "/nowhere/libgone.so".as_ref(), "");
+        let (seconds, limit) = (8 * factor, (8 * factor).to_string());
+        let text = good(&machine, &["update", "--timeout", &limit]);
+        let known = written(&machine);
+        assert_eq!(driver(&known, "good")["outcome"], "answered");
+        let crashing = driver(&known, "crashing");
+        assert_eq!(
+            (&crashing["outcome"], &crashing["signal"]),
+            (&"crashed".into(), &6.into())
+        );
+        assert_eq!(crashing["within"], "vkCreateInstance");
+        let hanging = driver(&known, "hanging");
+        assert_eq!(
+            (&hanging["outcome"], &hanging["seconds"]),
+            (&"hung".into(), &seconds.into())
+        );
+        let refusing = driver(&known, "refusing");
+        assert_eq!(
+            (&refusing["outcome"], &refusing["code"]),
+            (&"failed".into(), &(-9).into())
+        );
+        assert_eq!(
+            known["drivers"].as_array().map(Vec::len),
+            Some(4),
+            "no file, no entry: {text}"
+        );
+        assert!(text.contains("CRASHED with signal 6 in vkCreateInstance"), "{text}");
+        assert!(text.contains(&format!("HUNG for {seconds} s")), "{text}");
+        // Each update asks a crashing driver again, and would ask a hanging one too.
+        fs::remove_file(machine.path("data/vulkan/icd.d/hanging.json")).expect("a manifest");
+        machine.driver("crashing", "device two");
+        good(&machine, &["update", "--timeout", &limit]);
+        assert_eq!(driver(&written(&machine), "crashing")["outcome"], "answered");
+    });
 }
 
 #[test]

@@ -40,36 +40,39 @@ fn the_call_in_which_a_program_hung_is_named() {
     let file = file.to_str().expect("plain");
     let words = ["explain", "--json", "--library", file, "--", program];
     let ready = machine.path("ready");
-    for seconds in [0, 6] {
-        machine.driver(
-            "hangs",
-            &format!(
-                "device one\nhang vkDeviceWaitIdle\nrun vkCreateDevice touch {}",
-                ready.display()
-            ),
-        );
-        // A test that runs in the background of a shell inherits an ignored SIGINT.
-        let mut command = behind(&["env", "--default-signal=INT"], &machine.command(&words));
-        let child = command.stdout(Stdio::piped()).spawn().expect("it starts");
-        steady::eventually("the device", || ready.exists());
-        std::thread::sleep(Duration::from_secs(seconds + 1));
-        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-        assert!(sent.expect("kill is there").success());
-        let output = child.wait_with_output().expect("it ends");
-        std::fs::remove_file(&ready).expect("just made");
-        let report: Value = serde_json::from_slice(&output.stdout).expect("a report");
-        let dropped = report["dropped"].as_array().expect("a list");
-        let found = dropped.iter().find(|one| one["code"] == "program.ended");
-        let reason = found.map_or("", |one| one["reason"].as_str().unwrap_or_default());
-        assert!(reason.contains("in vkDeviceWaitIdle of "), "{report:#}");
-        assert_eq!(reason.contains("had not returned"), seconds > 0, "{report:#}");
-    }
+    steady::with_more_time(|factor| {
+        for seconds in [0, 7] {
+            machine.driver(
+                "hangs",
+                &format!(
+                    "device one\nhang vkDeviceWaitIdle\nrun vkDeviceWaitIdle touch {}",
+                    ready.display()
+                ),
+            );
+            // A test that runs in the background of a shell inherits an ignored SIGINT.
+            let mut command = behind(&["env", "--default-signal=INT"], &machine.command(&words));
+            let child = command.stdout(Stdio::piped()).spawn().expect("it starts");
+            steady::eventually("the call", || ready.exists());
+            std::thread::sleep(Duration::from_secs((seconds * factor).into()));
+            let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+            let output = child.wait_with_output().expect("it ends");
+            std::fs::remove_file(&ready).expect("just made");
+            assert!(sent.expect("kill is there").success());
+            let report: Value = serde_json::from_slice(&output.stdout).expect("a report");
+            let dropped = report["dropped"].as_array().expect("a list");
+            let found = dropped.iter().find(|one| one["code"] == "program.ended");
+            let reason = found.map_or("", |one| one["reason"].as_str().unwrap_or_default());
+            assert!(reason.contains("in vkDeviceWaitIdle of "), "{report:#}");
+            assert_eq!(reason.contains("had not returned"), seconds > 0, "{report:#}");
+        }
+    });
     machine.driver("hangs", "device one\nhang vkDeviceWaitIdle");
-    let limited = [&["explain", "--timeout", "7"], &words[1..]].concat();
-    let report: Value = serde_json::from_slice(&machine.run(&limited).stdout).expect("a report");
-    let reason = report["dropped"][0]["reason"].to_string();
-    assert!(
-        reason.contains("did not end within 7 s in vkDeviceWaitIdle of "),
-        "{report:#}"
-    );
+    steady::with_more_time(|factor| {
+        let seconds = (7 * factor).to_string();
+        let limited = [&["explain", "--timeout", &seconds], &words[1..]].concat();
+        let report: Value = serde_json::from_slice(&machine.run(&limited).stdout).expect("a report");
+        let reason = report["dropped"][0]["reason"].to_string();
+        let expected = format!("did not end within {seconds} s in vkDeviceWaitIdle of ");
+        assert!(reason.contains(&expected), "{report:#}");
+    });
 }

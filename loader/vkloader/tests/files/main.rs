@@ -235,21 +235,25 @@ fn a_driver_that_crashes_does_not_hide_others() {
 
 #[test]
 fn a_driver_that_hangs_is_given_up() {
-    let machine = Machine::new();
-    let manifest = machine.driver("slow", "hang vkCreateDevice\ndevice one");
-    // The time limit is long enough for an answer on a busy machine.
-    let found = files(&machine, &["--driver", "slow", "--timeout", "8"]);
-    assert_eq!(found.code(), 1);
-    assert!(
-        found.said().contains("within 8 s in vkCreateDevice of "),
-        "{}",
-        found.said()
-    );
-    assert!(
-        found.has(&manifest) && found.has(&machine.path("libraries/libmock_slow.conf")),
-        "{}",
-        found.text()
-    );
+    steady::with_more_time(|factor| {
+        let machine = Machine::new();
+        let manifest = machine.driver("slow", "hang vkCreateDevice\ndevice one");
+        let seconds = (8 * factor).to_string();
+        let found = files(&machine, &["--driver", "slow", "--timeout", &seconds]);
+        assert_eq!(found.code(), 1);
+        assert!(
+            found
+                .said()
+                .contains(&format!("within {seconds} s in vkCreateDevice of ")),
+            "{}",
+            found.said()
+        );
+        assert!(
+            found.has(&manifest) && found.has(&machine.path("libraries/libmock_slow.conf")),
+            "{}",
+            found.text()
+        );
+    });
 }
 
 #[test]

@@ -325,21 +325,23 @@ fn a_function_that_a_layer_calls_and_no_library_has_is_named() {
 /// this layer instead of the layer that works.
 #[test]
 fn a_layer_that_exits_or_hangs_is_named_among_several() {
-    for (code, call) in [("program.exited", "_exit(3)"), ("program.hung", "pause()")] {
-        let mut machine = super::Machine::new();
-        good(&mut machine);
-        machine.working_layer("implicit", "calm", "", "");
-        stops(&machine, call);
-        machine.argument("--timeout").argument("8");
-        let explained = machine.explain();
-        assert_eq!((explained.code, explained.first()), (1, code));
-        assert_eq!(explained.report["dropped"][0]["name"], "VK_LAYER_stops");
-        let advice = explained.advice();
-        assert!(
-            advice.contains("VK_LOADER_LAYERS_DISABLE=VK_LAYER_stops PROGRAM"),
-            "{advice}"
-        );
-        machine.variable("VK_LOADER_LAYERS_DISABLE", "VK_LAYER_stops");
-        assert_eq!(machine.explain().devices(), ["one"]);
-    }
+    steady::with_more_time(|factor| {
+        for (code, call) in [("program.exited", "_exit(3)"), ("program.hung", "pause()")] {
+            let mut machine = super::Machine::new();
+            good(&mut machine);
+            machine.working_layer("implicit", "calm", "", "");
+            stops(&machine, call);
+            machine.argument("--timeout").argument((8 * factor).to_string());
+            let explained = machine.explain();
+            assert_eq!((explained.code, explained.first()), (1, code));
+            assert_eq!(explained.report["dropped"][0]["name"], "VK_LAYER_stops");
+            let advice = explained.advice();
+            assert!(
+                advice.contains("VK_LOADER_LAYERS_DISABLE=VK_LAYER_stops PROGRAM"),
+                "{advice}"
+            );
+            machine.variable("VK_LOADER_LAYERS_DISABLE", "VK_LAYER_stops");
+            assert_eq!(machine.explain().devices(), ["one"]);
+        }
+    });
 }
