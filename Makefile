@@ -97,7 +97,7 @@ test:             ## run all tests: style, generator, behaviour, ABI, real progr
 check:            ## run the tests for packagers, which need neither root nor network, and skip tests that this machine cannot run
 	@make/test.sh check
 
-quick:            ## run style checks and the fast cases of loader/, in two minutes
+quick:            ## run style checks and the fast cases of loader/, in a minute
 	@make/test.sh quick
 
 documents:        ## write the tables of docs/ from the sources, and target/MATRIX.md with the cases of each promise

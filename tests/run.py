@@ -1,9 +1,9 @@
 """Runs the test programs of the workspace, several at the same time.
 
-run.py [--alone] [--strict] [--rows HEAD] [-p PACKAGE]... [--test PROGRAM]... [-- WORD...]
+run.py [--alone] [--strict] [--rows HEAD] [-p PACKAGE]... [--built PACKAGE]... [--test PROGRAM]... [-- WORD...]
 
 One call of cargo builds all programs of the workspace, so that each crate is compiled once. `--alone` builds only the named packages, which
-is faster after a change in one of them. If CLIPPY_DRIVER names clippy's compiler, the build also lints each crate and checks its comments
+is faster after a change in one of them; `--built` adds packages to the build that do not run. If CLIPPY_DRIVER names clippy's compiler, the build also lints each crate and checks its comments
 (make/rustc.sh), and `--strict` fails on warnings. The script passes the words after `--` to each program, like `cargo test`. The variable
 CASE names a single case to run. `--rows` checks that each case ran with the catalogue of the kind HEAD, or has a row in
 tests/catalogue.txt. The output is the same as for cargo test, but contains only the number of passed cases, and the reasons of skipped
@@ -31,21 +31,20 @@ ALL = ["--examples", "--test", "differential"]
 TELLING = re.compile(r"SKIPPED: |  skip  |test result: |test \S+ \.\.\. ignored")
 
 
-def built(packages, names, alone, strict):
-    """Builds the workspace, or only the packages. Returns the test programs of the packages, each with the folder of its manifest."""
-    selection = [word for package in packages for word in ("-p", package)] if alone else ["--workspace", *ALL]
+def built(packages, others, names, alone, strict):
+    """Builds the workspace, or only the packages and others. Returns the test programs of the packages, each with the folder of its
+    manifest."""
+    selection = [word for package in (*packages, *others) for word in ("-p", package)] if alone else ["--workspace", *ALL]
     form = "json" if strict else "json-render-diagnostics"
     command = [*CARGO, "build", "--locked", *selection, "--lib", "--bins", "--tests", f"--message-format={form}"]
     variables = dict(os.environ)
     if "CLIPPY_DRIVER" in variables:
         variables["RUSTC_WORKSPACE_WRAPPER"] = str(Path(__file__).resolve().parent.parent / "make/rustc.sh")
     cargo = subprocess.run(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, env=variables)
-    if cargo.returncode:
-        sys.exit(cargo.returncode)
     messages = [json.loads(line) for line in cargo.stdout.decode().splitlines()]
-    warnings = [message["message"]["rendered"] for message in messages if message["reason"] == "compiler-message"]
-    if warnings:
-        sys.exit("".join(warnings))
+    told = [message["message"]["rendered"] for message in messages if message["reason"] == "compiler-message"]
+    if told or cargo.returncode:
+        sys.exit("".join(told) or cargo.returncode)
     programs = []
     for message in messages:
         if message["reason"] != "compiler-artifact" or not message["profile"]["test"] or not message["executable"]:
@@ -82,11 +81,12 @@ def main():
     parser.add_argument("--strict", action="store_true")
     parser.add_argument("--rows")
     parser.add_argument("-p", dest="packages", action="append", default=[])
+    parser.add_argument("--built", dest="others", action="append", default=[])
     parser.add_argument("--test", dest="names", action="append", default=[])
     parser.add_argument("words", nargs="*")
     options = parser.parse_args()
     words = options.words + (["--exact", os.environ["CASE"]] if os.environ.get("CASE") else [])
-    programs = built(options.packages, options.names, options.alone, options.strict)
+    programs = built(options.packages, options.others, options.names, options.alone, options.strict)
     absent = set(options.packages) - {package for package, *_ in programs}
     if absent or (options.names and not programs):
         sys.exit(f"no test program belongs to {', '.join(sorted(absent) + options.names)}")
