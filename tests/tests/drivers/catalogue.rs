@@ -1,8 +1,10 @@
 //! Tests of a valid driver catalogue (docs/catalogue.md): the drivers that are not opened, and the conditions under which all drivers are
 //! opened again.
 
+use super::apart::Apart;
 use super::catalogue_file::{self as file, Entry};
 use loader_tests::{Outcome, Scene, Vk, case};
+use serde_json::json;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::time::SystemTime;
@@ -227,6 +229,41 @@ fn a_library_that_changed_is_opened() {
         // A new catalogue records the target of the link as the library, so the query opens no driver.
         file::write(scene, &both());
         assert_eq!(opened(scene.run(query).ok()), [""; 0]);
+    });
+}
+
+/// DRV-271: the program loads a library with the name of a file that a driver needs. The dynamic linker would use the program's library, so
+/// the next query opens the driver.
+#[test]
+fn a_library_that_the_program_loads_between_queries_is_seen() {
+    case(|scene| {
+        let Some(apart) = Apart::enter(scene) else { return };
+        scene_of_two(scene);
+        // An entry with files counts only while the cache of the dynamic linker stays the same.
+        apart.put(scene.file("ld.so.cache", ""), "/etc/ld.so.cache");
+        let [needed, other] = ["needed", "other"].map(|folder| scene.folder(folder).join("libneeded.so"));
+        scene.on_disk(|| {
+            for to in [&needed, &other] {
+                fs::copy(loader_tests::built("mock_layer"), to).expect("a copy");
+            }
+        });
+        let [none, one] = both();
+        file::write_with(scene, &[none, one.with("files", json!([0]))], |known| {
+            let path = needed.display().to_string();
+            known["files"] = json!([[path, file::identity(&needed), "libneeded.so", ""]]);
+            known["linker-cache"] = file::identity("/etc/ld.so.cache".as_ref()).into();
+        });
+        let outcome = scene.run(|vk| {
+            query(vk);
+            vk.mark("asked");
+            // SAFETY: the mock layer runs no code when it is loaded.
+            let loaded = unsafe { libloading::Library::new(other.to_str().expect("plain")) }.expect("a library");
+            query(vk);
+            drop(loaded);
+        });
+        assert_eq!(outcome.ok().said("extensions"), [LISTED, LISTED]);
+        assert_eq!(opened(&outcome), ["one"]);
+        assert_eq!(outcome.journal()[0], "== asked", "{}", outcome.all());
     });
 }
 

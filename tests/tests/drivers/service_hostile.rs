@@ -287,22 +287,23 @@ fn lsv_47_a_service_of_another_user_is_not_trusted() {
 }
 
 /// LSV-47: if `VK_LOADER_SERVICE_SOCKET` names a socket, the library trusts the owner of the socket's folder, unless other users can write
-/// to the folder.
+/// to the folder. It trusts the superuser in every folder.
 #[test]
 fn lsv_47_the_variable_vouches_for_the_owner_of_the_folder() {
     case(|scene| {
         scene_with(scene, &["a"]);
         let socket = scene.path("own/s");
         scene.env("VK_LOADER_SERVICE_SOCKET", socket);
-        for (mode, user, expected) in [
-            (0o755, 1000, &["here", "a"][..]),
-            (0o755, 65534, &["here", "a"]),
-            (0o775, 1000, &["here"]),
+        for (mode, owner, user, expected) in [
+            (0o755, 1000, 1000, &["here", "a"][..]),
+            (0o755, 65534, 65534, &["here", "a"]),
+            (0o775, 1000, 1000, &["here"]),
+            (0o755, 1000, 0, &["here", "a"]),
         ] {
             let outcome = scene.run(|vk| {
                 let folder = vk.path("own");
                 fs::create_dir(&folder).expect("the folder is the case's");
-                chown(&folder, Some(user), None).expect("the superuser may");
+                chown(&folder, Some(owner), None).expect("the superuser may");
                 fs::set_permissions(&folder, fs::Permissions::from_mode(mode)).expect("the superuser may");
                 let _server = Server::of_user(&folder.join("s"), &[package(vk, 0, "a")], user);
                 assert_eq!(names(vk), expected);
