@@ -44,6 +44,8 @@ class Worker:
         if not copy.build_library():
             sys.exit("the loader cannot be built without a mutant")
         self.plain = copy.digest()
+        # Checksum of the library as it is shipped, without a mutant. The first survivor sets it.
+        self.shipped = None
 
     def verdict(self, mutant):
         """Returns the result for a mutant, and the test or build that decided the result."""
@@ -60,9 +62,16 @@ class Worker:
                 return "unchanged", ""
             tests = self.map.tests_for(mutant)
             killer = self._killer(tests)
-            return ("killed", killer) if killer else ("survived", f"{len(tests)} tests reach it")
+            if killer:
+                return "killed", killer
+            digest = self.copy.shipped_digest(tree.BUILD_LIMIT)
         finally:
             self.copy.write(mutant.file, content)
+        if self.shipped is None:
+            self.shipped = self.copy.shipped_digest()
+        # The optimised library has no code that cannot run on this system, and no conditions that are always true or always false.
+        is_same = digest is not None and digest == self.shipped
+        return ("unchanged", "as shipped") if is_same else ("survived", f"{len(tests)} tests reach it")
 
     def _killer(self, tests):
         """Returns the first test that fails on the mutant. Behaviour cases run first, beginning with the most specific case, then unit

@@ -8,6 +8,7 @@ import threading
 from dataclasses import dataclass
 
 import cases
+import tree
 
 # Maximum address space of a test in bytes. The limit ends a mutant that allocates without end. Tests with lavapipe need less than 16 GiB.
 SPACE = 16 << 30
@@ -37,7 +38,7 @@ class Programs:
 
     def __init__(self, places, variables):
         self.places = places
-        self.variables = {**os.environ, **variables}
+        self.variables = {**os.environ, "VKL_VKLOADER": str(tree.VKLOADER), **variables}
 
     def run(self, program, names, limit, seen):
         """Runs these tests of a program until one fails. Calls `seen` with the name of each test that passes. Returns the name of the

@@ -15,6 +15,10 @@ CARGO = os.environ.get("CARGO", "cargo")
 FOLDER = Path(os.environ["VKL_MUTANTS"])
 # Copy of the tree from the beginning of the run, because developers may change the tree during a long run.
 SOURCE = FOLDER / "source"
+# Copies of the programs of the behaviour cases, which later builds of the developer do not change. The cases about closed drivers also need
+# vkloader, and would be skipped without it.
+PROGRAMS = FOLDER / "programs"
+VKLOADER = PROGRAMS / "vkloader"
 LIBRARY = "vulkan-loader"
 MOCKS = ("mock_driver", "mock_layer", "sample_driver", "sample_layer")
 # Time limit for a build with a mutant, in seconds, because the compiler may never end. A normal build is much faster, even on a busy
@@ -78,18 +82,22 @@ def unit_programs(artifacts):
 
 
 def behaviour_programs():
-    """Builds the behaviour cases. Returns the name, path and working folder of each program. The paths refer to copies, which later
-    builds of the developer do not change."""
+    """Builds the behaviour cases and vkloader, and copies them. Returns the name, path and working folder of each program of cases."""
     artifacts = built(["test", "--no-run", "-p", "loader-tests"], cases.ROOT, os.environ)
     if artifacts is None:
         raise SystemExit("the behaviour cases cannot be built: cargo test --no-run -p loader-tests")
-    folder = FOLDER / "programs"
+    tools = built(["build", "-p", "vkloader"], cases.ROOT, os.environ)
+    if tools is None:
+        raise SystemExit("vkloader cannot be built: cargo build -p vkloader")
+    folder = PROGRAMS
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     found = {}
-    for each in artifacts:
+    for each in artifacts + tools:
         if each["target"]["kind"] == ["test"]:
             found[each["target"]["name"]] = (str(shutil.copy2(each["executable"], folder)), str(cases.ROOT / "tests"))
+        elif each["target"]["name"] == VKLOADER.name and each["executable"]:
+            shutil.copy2(each["executable"], VKLOADER)
         elif each["target"]["name"] in MOCKS:
             for file in each["filenames"]:
                 if file.endswith(".so"):
@@ -131,6 +139,7 @@ class Tree:
         # mutants that compile to the same code.
         self.variables = {**os.environ, "CARGO_TARGET_DIR": str(self.target), "CARGO_PROFILE_DEV_DEBUG": "0"}
         self.library = self.target / "debug/libvulkan.so"
+        self.shipped = self.target / "release/libvulkan.so"
         self.restore()
 
     def restore(self):
@@ -144,6 +153,11 @@ class Tree:
     def build_library(self, limit=None):
         """Builds the library for debugging. Returns True if the build succeeded."""
         return built(["build", "-p", LIBRARY], self.root, self.variables, limit) is not None
+
+    def shipped_digest(self, limit=None):
+        """Builds the library as it is shipped. Returns its checksum, or None if the build fails."""
+        artifacts = built(["build", "--release", "-p", LIBRARY], self.root, self.variables, limit)
+        return artifacts and hashlib.sha256(self.shipped.read_bytes()).digest()
 
     def build_units(self, limit=None):
         """Builds the unit test programs. Returns them, or None if the build fails."""

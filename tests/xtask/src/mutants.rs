@@ -56,6 +56,15 @@ const ROOM: [&str; 6] = [
     "try_reserve(",
     "try_reserve_exact(",
 ];
+/// Methods that fill a list, which must have space.
+const FILLS: [&str; 6] = [
+    ".push(",
+    ".extend(",
+    ".extend_from_slice(",
+    ".set_len(",
+    ".spare_capacity_mut(",
+    ".as_mut_ptr(",
+];
 /// Operators that a mutant exchanges, with their kind.
 const SWAPS: [(&str, &str, &str); 14] = [
     ("comparison", " == ", " != "),
@@ -196,6 +205,9 @@ impl Scan {
             return;
         }
         let mut changes = changes(line, plain);
+        if self.is_spare_room(number) {
+            changes.retain(|(kind, _)| *kind != "statement");
+        }
         let functions = self.found.functions.iter().filter(|function| function.first == number);
         for kind in functions.filter_map(|function| function.returned.as_deref()) {
             for value in values(kind) {
@@ -208,6 +220,32 @@ impl Scan {
             kind,
             new,
         }));
+    }
+
+    /// Returns `true` if a line only reserves space for a list, and the function fills this list only with methods that reserve space
+    /// themselves.
+    fn is_spare_room(&self, number: usize) -> bool {
+        let text = |line: &[char]| line.iter().collect::<String>();
+        let line = text(&self.plain[number - 1]);
+        let calls = ROOM.iter().filter(|call| call.starts_with('.'));
+        let Some(list) = calls.filter_map(|call| Some(line.split_once(call)?.0.trim())).next() else {
+            return false;
+        };
+        let around = self
+            .found
+            .functions
+            .iter()
+            .filter(|each| (each.first..=each.last).contains(&number));
+        let Some(function) = around.max_by_key(|each| each.first) else {
+            return false;
+        };
+        let mut lines = self.plain[function.first - 1..function.last]
+            .iter()
+            .map(|line| text(line));
+        let is_path = list
+            .chars()
+            .all(|letter| letter.is_alphanumeric() || "_.".contains(letter));
+        is_path && !lines.any(|line| FILLS.iter().any(|fill| line.contains(&format!("{list}{fill}"))))
     }
 }
 
@@ -412,6 +450,15 @@ mod tests {
                 .map(|(kind, new)| (2, *kind, (*new).to_owned()))
                 .collect();
             assert_eq!(found, expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_reservation_is_dropped_if_the_list_needs_it() {
+        for (fill, is_made) in [("try_push(1)?", false), ("push(1)", true), ("extend([1])", true)] {
+            let text = format!("fn f() {{\n    list.try_exact_room(many)?;\n    list.{fill};\n}}");
+            let is_drop = |(line, kind, _): &(usize, &str, String)| (*line, *kind) == (2, "statement");
+            assert_eq!(mutants(&text).iter().any(is_drop), is_made, "{fill}");
         }
     }
 
