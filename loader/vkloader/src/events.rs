@@ -322,6 +322,9 @@ pub(crate) struct Device {
 /// Beginning of every record.
 const BEGINNING: &str = "{\"event\":";
 
+/// Part of the path of a settings file as loaders write it, and the same part with a single slash.
+const SETTINGS: [&str; 2] = ["/vulkan//loader_settings.d/", "/vulkan/loader_settings.d/"];
+
 /// Returns the records of a trace in order. All lines that are not records were printed by the process. A crash may have truncated the last
 /// record.
 pub(crate) fn parse(bytes: &[u8]) -> Vec<Record> {
@@ -337,7 +340,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Vec<Record> {
             let event = Event::Printed(printed.trim_end().into());
             records.push(Record { process, thread, event });
         }
-        records.extend(serde_json::from_str::<Record>(record).ok());
+        records.extend(serde_json::from_str::<Record>(&record.replace(SETTINGS[0], SETTINGS[1])).ok());
     }
     records
 }
@@ -360,6 +363,16 @@ mod tests {
             .collect();
         assert_eq!(printed, [Some("first"), None, Some("MESA: no end"), None]);
         assert_eq!(records[2].process, 7);
+    }
+
+    #[test]
+    fn the_path_of_a_settings_file_has_single_slashes() {
+        let records = parse(
+            b"{\"event\":\"begin\",\"process\":1,\"step\":\"open\",\"name\":\"/home/ann/vulkan//loader_settings.d/x.json\"}\n",
+        );
+        assert!(
+            matches!(&records[0].event, Event::Begin(step) if step.name == "/home/ann/vulkan/loader_settings.d/x.json")
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::commands::{Library, NONE, USABLE, heard, json, print};
 use crate::library_folder::LibraryFolder;
 use crate::other::{self, Other};
 use crate::probe::Seen;
-use crate::report::{self, Received, Report, Retried, Switch, Verdict};
+use crate::report::{self, Again, Received, Report, Switch, Verdict};
 use crate::{causes, crash, remedy, show, superuser, untraced};
 use clap::Args;
 use std::ffi::{OsStr, OsString};
@@ -322,22 +322,12 @@ impl Explain {
 
     /// Runs the program again without the driver or layer that crashed it, and adds the result to the report.
     fn run_without_culprit(&self, report: &mut Report, folder: Option<&LibraryFolder>) -> io::Result<()> {
-        let Some(crash) = &mut report.crash else { return Ok(()) };
-        let (retried, words) = match &crash.switch {
-            None => (Retried::NoSwitch, "--retry: nothing can be left out".into()),
-            Some(switch) => {
-                let finished = self.watch(folder, Purpose::Run(Some(switch)))?;
-                report::retried(&finished)
-            }
+        let Some(crash) = &report.crash else { return Ok(()) };
+        let again = match &crash.switch {
+            None => Again::impossible(),
+            Some(switch) => report::retried(&self.watch(folder, Purpose::Run(Some(switch)))?),
         };
-        crash.retried = Some(retried);
-        let crashed = report
-            .dropped
-            .iter_mut()
-            .find(|found| found.code == report::codes::PROGRAM_CRASHED.name);
-        if let Some(crashed) = crashed {
-            crashed.findings.insert(0, words);
-        }
+        report.conclude(again);
         Ok(())
     }
 

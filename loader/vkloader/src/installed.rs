@@ -56,8 +56,8 @@ pub(crate) fn owner(path: &str) -> Option<String> {
     of_dpkg.or_else(|| others.iter().find_map(|manager| manager.owner(&paths)))
 }
 
-/// Returns the name of the installed package of Debian that contains one of the paths, even if the file was deleted.
-pub(crate) fn owner_in_lists(paths: &[PathBuf]) -> Option<String> {
+/// Returns the name of the installed package that contains one of the paths below the folder `root`, although the file was deleted.
+pub(crate) fn owner_of_lost(root: &Path, paths: &[PathBuf]) -> Option<String> {
     let without_usr = paths.iter().filter_map(|path| path.strip_prefix("/usr").ok());
     let with_usr = paths.iter().filter_map(|path| path.strip_prefix("/").ok());
     let with_usr = with_usr.map(|rest| Path::new("/usr").join(rest));
@@ -67,8 +67,56 @@ pub(crate) fn owner_in_lists(paths: &[PathBuf]) -> Option<String> {
         .chain(without_usr.map(|rest| Path::new("/").join(rest)))
         .chain(with_usr)
         .collect();
-    let package = listed(Path::new(DPKG_LISTS), &all)??;
-    Some(package.trim_start_matches("package ").into())
+    let below = |path: &str| root.join(path.trim_start_matches('/'));
+    let of_dpkg = || Some(listed(&below(DPKG_LISTS), &all)??.trim_start_matches("package ").into());
+    let of_rpm = || {
+        let rpm = MANAGERS.iter().find(|manager| manager.program == "rpm")?;
+        let found = rpm.owner(paths).filter(|_| root == Path::new("/"))?;
+        Some(found.trim_start_matches("package ").into())
+    };
+    of_dpkg()
+        .or_else(|| in_pacman(&below(PACMAN_LISTS), &all))
+        .or_else(|| in_apk(&below(APK_LIST), &all))
+        .or_else(of_rpm)
+}
+
+/// Folder in which pacman has a folder for each package, and the file of apk that describes all packages.
+const PACMAN_LISTS: &str = "/var/lib/pacman/local";
+const APK_LIST: &str = "/lib/apk/db/installed";
+
+/// Returns the name of the package of pacman that contains one of the paths.
+fn in_pacman(folder: &Path, paths: &[PathBuf]) -> Option<String> {
+    let names: Vec<String> = paths.iter().filter_map(|path| relative(path)).collect();
+    let mut folders = fs::read_dir(folder).ok()?.flatten();
+    let has_one = |list: &str| list.lines().any(|line| names.iter().any(|name| name == line));
+    let package =
+        folders.find(|entry| fs::read_to_string(entry.path().join("files")).is_ok_and(|list| has_one(&list)))?;
+    without_version(&package.file_name().to_string_lossy())
+}
+
+/// Returns the name of the package of apk that contains one of the paths.
+fn in_apk(list: &Path, paths: &[PathBuf]) -> Option<String> {
+    let names: Vec<String> = paths.iter().filter_map(|path| relative(path)).collect();
+    let (mut package, mut folder) = (String::new(), String::new());
+    for line in fs::read_to_string(list).ok()?.lines() {
+        match line.split_once(':') {
+            Some(("P", name)) => package = name.into(),
+            Some(("F", name)) => folder = name.into(),
+            Some(("R", name)) if names.contains(&format!("{folder}/{name}")) => return Some(package),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Returns an absolute path without its first slash.
+fn relative(path: &Path) -> Option<String> {
+    Some(path.to_str()?.strip_prefix('/')?.into())
+}
+
+/// Returns the name of a package in a text that also has the version and the release.
+pub(crate) fn without_version(package: &str) -> Option<String> {
+    package.rsplitn(3, '-').nth(2).map(String::from)
 }
 
 /// Returns the paths under which a package manager may list a file, without duplicates.
@@ -226,5 +274,33 @@ mod tests {
         ] {
             assert_eq!(MANAGERS[manager].package(answer).as_deref(), package, "{answer}");
         }
+    }
+
+    #[test]
+    fn deleted_files_belong_to_the_packages_that_list_them() {
+        let root = tempfile::tempdir().expect("a folder");
+        let write = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+            fs::write(path, text).expect("a file");
+        };
+        let owner = |path: &str| owner_of_lost(root.path(), &[path.into()]);
+        write(
+            "lib/apk/db/installed",
+            "P:a\nF:usr/lib\nR:libo.so\n\nP:mesa-vulkan-ati\nF:usr/lib\nR:libone.so\n",
+        );
+        assert_eq!(owner("/usr/lib/libone.so").as_deref(), Some("mesa-vulkan-ati"));
+        write(
+            "var/lib/pacman/local/vulkan-radeon-1:24.1-1/files",
+            "%FILES%\nusr/lib/libone.so\n",
+        );
+        assert_eq!(owner("/usr/lib/libone.so").as_deref(), Some("vulkan-radeon"));
+        write("var/lib/dpkg/info/format", "1\n");
+        write(
+            "var/lib/dpkg/info/mesa-vulkan-drivers:amd64.list",
+            "/.\n/usr/lib/libone.so\n",
+        );
+        assert_eq!(owner("/lib/libone.so").as_deref(), Some("mesa-vulkan-drivers:amd64"));
+        assert_eq!(owner("/usr/lib/libtwo.so"), None);
     }
 }

@@ -119,7 +119,7 @@ fn with(program: &str, advice: &str, is_ours: &dyn Fn(&Path, Use) -> bool) -> St
             }
         }
         // The note stands before the first command of several that belong together.
-        let is_noted = program == NOTE && text.trim_end().ends_with("&&");
+        let is_noted = text.trim_end().ends_with(NOTE) || program == NOTE && text.trim_end().ends_with("&&");
         if is_start && is_command(&text) && needs(rest, is_ours) && !is_noted {
             text.push_str(program);
             text.push(' ');
@@ -217,6 +217,8 @@ mod tests {
             advice,
             "Search it: as root: ldconfig && modprobe i915; or: as root: rm /etc/x"
         );
+        let noted = "Make it again, as root: rm /dev/x && udevadm trigger";
+        assert_eq!(with(NOTE, noted, &|_, _| false), noted);
     }
 
     #[test]

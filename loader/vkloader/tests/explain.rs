@@ -331,6 +331,7 @@ fn a_settings_file_that_wins() {
         r#"{"file_format_version": "1.0.0", "settings": {"additional_drivers_use_exclusively": true, "additional_drivers": [{"path": "/nowhere.json"}]}}"#,
     );
     let explained = machine.explain();
+    assert!(!explained.report["dropped"].to_string().contains("//loader_settings.d"));
     assert_eq!((explained.code, explained.first()), (1, "settings.active"));
     let name = explained.report["dropped"][0]["name"].as_str().expect("a name");
     assert_eq!(fs::canonicalize(name).ok(), fs::canonicalize(settings).ok());

@@ -33,7 +33,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record], of_program: bool) {
         found.extend(refused(report, records));
     }
     if of_program {
-        found.extend(records.iter().filter_map(|record| older(record)));
+        found.extend(records.iter().filter_map(|record| older(record, report)));
     }
     for one in found {
         if !report
@@ -372,7 +372,7 @@ fn unopened(report: &Report) -> Option<&str> {
 }
 
 /// Returns a finding if the message is about a layer that is older than the program.
-fn older(record: &Record) -> Option<Dropped> {
+fn older(record: &Record, report: &Report) -> Option<Dropped> {
     let Event::Message(message) = &record.event else {
         return None;
     };
@@ -385,8 +385,20 @@ fn older(record: &Record) -> Option<Dropped> {
         "Update the layer, or start the program without it: VK_LOADER_LAYERS_DISABLE={} PROGRAM",
         word(layer)
     );
+    if let Some(active) = report.layers.iter().find(|one| one.name == layer) {
+        report::add_switch(&mut found, active, &report.variables);
+        let is_wanted = active.enabled_by != "implicit" || found.variable.is_some();
+        let is_far = |(own, wanted): ((u32, u32), (u32, u32))| own.0 < wanted.0 || own.1 + MANY_VERSIONS <= wanted.1;
+        if is_wanted && minor(own).zip(minor(wanted)).is_some_and(is_far) {
+            found.rank = rank::ASKED_FOR;
+        }
+    }
     Some(found)
 }
+
+/// Number of versions of Vulkan by which a layer must be older than the program to count as too old. Layers that are one version behind are usual,
+/// and most of them work.
+const MANY_VERSIONS: u32 = 2;
 
 #[cfg(test)]
 mod tests {

@@ -48,7 +48,7 @@ pub(crate) use unsearched::usual_manifests;
 
 use crate::child::Finished;
 use crate::events::{Event, Record};
-use crate::report::{self, Absent, ActiveLayer, Crashed, Dropped, Kind, Report, Verdict, codes, rank};
+use crate::report::{self, Absent, ActiveLayer, Call, Crashed, Dropped, Kind, Report, Verdict, codes, rank};
 use crate::variables::Variables;
 use reasons::rank::OTHER;
 use std::collections::BTreeMap;
@@ -66,6 +66,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     multiarch::forget(report);
     let is_replaced = variables(&records).any(|(name, value)| replacing::is_replacing(name, value));
     hardware::find(report, is_replaced);
+    multiarch::set_aside(report);
     add_missing_driver(report);
     if report.loader.is_some() {
         find_in_settings(report, &records, of_program);
@@ -108,7 +109,8 @@ fn explain_each(report: &mut Report, records: &[&Record], watched: Option<&Finis
         elf::explain(dropped, &about);
         elf::exports::explain(dropped, manifest.as_deref());
         manifest::explain(dropped, &home);
-        of_crash(dropped, own, (report.crash.as_ref(), &report.variables, &report.layers));
+        let surroundings = (&report.variables, &report.layers[..], &report.failed[..]);
+        of_crash(dropped, own, report.crash.as_ref(), surroundings);
         printed::explain(dropped, own, is_usable);
         loader::explain(dropped, records);
         let words = (&report.printed[..], report.ending.number);
@@ -128,13 +130,17 @@ fn explain_each(report: &mut Report, records: &[&Record], watched: Option<&Finis
 fn of_crash(
     dropped: &mut Dropped,
     own: elf::Identity,
-    (crash, variables, layers): (Option<&Crashed>, &Variables, &[ActiveLayer]),
+    crash: Option<&Crashed>,
+    (variables, layers, failed): (&Variables, &[ActiveLayer], &[Call]),
 ) {
     if dropped.code == codes::PROGRAM_CRASHED.name {
         elf::damage::of_crash(dropped, own);
         display::of_crash(dropped, crash, variables);
         executable::explain(dropped, crash);
-        if crash.is_some_and(Crashed::is_abort_of_program) {
+        // An exception names its own reason, which is a layer's fault only if a call failed.
+        let has_failed = failed.iter().any(|call| call.library.is_none());
+        let is_abort = |crash: &Crashed| crash.is_abort_of_program() && (has_failed || crash.exception.is_none());
+        if crash.is_some_and(is_abort) {
             report::suspect_for_abort(dropped, layers, variables);
         }
     }

@@ -3,9 +3,11 @@
 
 use super::elf::{self, Identity};
 use super::overriding::REPLACING;
-use crate::manifests;
-use crate::report::{Dropped, Report, codes, rank};
+use crate::report::{Card, Dropped, Report, Verdict, codes, other, rank};
 use crate::shell::word;
+use crate::{installed, manifests};
+use catalogue::hardware::{self, Row};
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 /// Codes of findings about drivers and layers for another word size or processor.
@@ -15,27 +17,78 @@ pub(super) const CODES: [&str; 3] = [
     "layer-library.wrong-architecture",
 ];
 
-/// Removes the findings about drivers and layers of another word size if the same driver or layer also exists for the program's word size.
+/// Removes the findings about drivers and layers of another word size if the program lacks nothing: the same driver or layer, another driver
+/// for the same hardware, or another part of the same package exists for the program's word size.
 pub(super) fn forget(report: &mut Report) {
-    let drivers = report.drivers.iter();
-    let working: Vec<String> = drivers
+    let is_it = |one: &Dropped| CODES.contains(&one.code.as_str());
+    if !report.dropped.iter().any(is_it) {
+        return;
+    }
+    let names_of_drivers: Vec<&str> = report
+        .drivers
+        .iter()
         .flat_map(|driver| [Some(driver.library.as_str()), driver.manifest.as_deref()])
-        .chain(
-            report
-                .layers
-                .iter()
-                .flat_map(|layer| [Some(layer.library.as_str()), Some(layer.name.as_str())]),
-        )
         .flatten()
-        .map(stem)
         .collect();
+    let layers = report.layers.iter();
+    let names_of_layers = layers.flat_map(|layer| [layer.library.as_str(), layer.name.as_str()]);
+    let names = names_of_drivers.iter().copied().chain(names_of_layers);
+    let families: Vec<String> = names.map(family).collect();
+    let hardware: Vec<&Row> = names_of_drivers.iter().filter_map(|name| row(name)).collect();
+    let packages: OnceCell<Vec<String>> = OnceCell::new();
+    let own_packages = || packages.get_or_init(|| names_of_drivers.iter().filter_map(|name| package(name)).collect());
     report.dropped.retain(|dropped| {
-        let is_counterpart = [Some(dropped.name.as_str()), dropped.file.as_deref()]
-            .into_iter()
-            .flatten()
-            .any(|name| working.contains(&stem(name)));
-        !(CODES.contains(&dropped.code.as_str()) && is_counterpart)
+        let names = || {
+            [Some(dropped.name.as_str()), dropped.file.as_deref()]
+                .into_iter()
+                .flatten()
+        };
+        let is_same = || names().any(|name| families.contains(&family(name)));
+        let serves = |other: &Row| hardware.iter().any(|own| is_for_hardware_of(own, other));
+        let is_served = || names().filter_map(row).any(serves);
+        let is_packaged = || names().filter_map(package).any(|name| own_packages().contains(&name));
+        !is_it(dropped) || !(is_same() || is_of_driver(dropped) && (is_served() || is_packaged()))
     });
+}
+
+/// Makes the findings about drivers of another word size side notes if a program can use each card that the system shows.
+pub(super) fn set_aside(report: &mut Report) {
+    let is_used = |card: &Card| {
+        let mut devices = report.devices.iter().filter(|device| device.is_usable);
+        devices.any(|device| device.pci.as_deref() == Some(&card.place) || device.vendor == card.vendor)
+    };
+    if report.verdict != Verdict::Hardware || !report.hardware.iter().all(is_used) {
+        return;
+    }
+    let found = report.dropped.iter_mut();
+    let others = found.filter(|one| is_of_driver(one) && CODES.contains(&one.code.as_str()));
+    others.for_each(|one| one.rank = rank::ASIDE);
+}
+
+/// Returns the row of a known driver. `path` is the path of its library, or of its manifest.
+fn row(path: &str) -> Option<&'static Row> {
+    hardware::of(other::library_of(path).as_bytes())
+}
+
+/// Returns `true` if the driver `own` is for all hardware for which the driver `other` is.
+fn is_for_hardware_of(own: &Row, other: &Row) -> bool {
+    let mut drivers = other.kernel_drivers.iter();
+    let is_known = other.is_software || !other.kernel_drivers.is_empty();
+    is_known && own.is_software == other.is_software && drivers.all(|driver| own.kernel_drivers.contains(driver))
+}
+
+/// Returns the name of the package that contains the manifest at a path, without the processor for which the package is. Returns `None` for
+/// other files.
+fn package(path: &str) -> Option<String> {
+    let owner = Some(path)
+        .filter(|path| path.ends_with(".json"))
+        .and_then(installed::owner)?;
+    let name = owner.strip_prefix("package ").unwrap_or(&owner);
+    let name = name.split(':').next().unwrap_or(name);
+    let name = name.strip_prefix("lib32-").unwrap_or(name);
+    let ends = [".x86_64", ".i686", ".i386", ".aarch64", ".armv7hl"];
+    let end = ends.iter().find_map(|end| name.strip_suffix(end));
+    Some(end.unwrap_or(name).into())
 }
 
 /// Handles a variable that replaces the search for drivers, but names only drivers for another word size. Makes the findings about these
@@ -133,8 +186,71 @@ fn counterpart(driver: &Dropped, own: Identity) -> Option<PathBuf> {
     })
 }
 
+/// Words for a word size or processor in the names of drivers and layers.
+const SIZES: [&str; 8] = ["x86_64", "x86", "amd64", "i386", "i686", "aarch64", "64", "32"];
+
+/// Returns the part of a name that drivers and layers of the same kind for all word sizes share: `amd` for `amd_icd32.json`, and `acme` for
+/// `libvulkan_acme.so` and `acme_icd.i686.json`.
+fn family(path: &str) -> String {
+    let file = stem(path);
+    let mut name = file.as_str();
+    for beginning in ["libvulkan_", "lib"] {
+        name = name.strip_prefix(beginning).unwrap_or(name);
+    }
+    let is_sign = |sign: char| ['_', '-'].contains(&sign);
+    for ends in [&SIZES[..], &["icd"], &SIZES[..]] {
+        let end = ends.iter().find_map(|end| name.strip_suffix(end));
+        name = end.map_or(name, |rest| rest.trim_end_matches(is_sign));
+    }
+    if name.is_empty() { file } else { name.into() }
+}
+
 /// Returns the file name up to the first dot, which is the same for all word sizes: `radeon_icd` for `radeon_icd.i686.json`.
 pub(super) fn stem(path: &str) -> String {
     let file = path.rsplit('/').next().unwrap_or(path);
     file.split('.').next().unwrap_or(file).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drivers_of_all_word_sizes_have_one_family() {
+        for (family_name, names) in [
+            ("amd", &["/etc/vulkan/icd.d/amd_icd32.json", "amd_icd64.json"][..]),
+            ("amdvlk", &["/usr/lib/i386-linux-gnu/amdvlk32.so", "amdvlk64.so"]),
+            (
+                "acme",
+                &[
+                    "acme_icd.i686.json",
+                    "acme.json",
+                    "libvulkan_acme.so",
+                    "/opt/libacme.so.2",
+                    "acme-x86_64.json",
+                ],
+            ),
+            ("GLX_nvidia", &["libGLX_nvidia.so.0"]),
+            (
+                "VK_LAYER_VALVE_steam_overlay",
+                &["VK_LAYER_VALVE_steam_overlay_32", "VK_LAYER_VALVE_steam_overlay_64"],
+            ),
+            ("lib32", &["lib32.so"]),
+        ] {
+            for name in names {
+                assert_eq!(family(name), family_name, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_driver_for_the_same_hardware_takes_the_place_of_another() {
+        let row = |library: &str| hardware::of(library.as_bytes()).expect("a known driver");
+        let (mesas, amds) = (row("libvulkan_radeon.so"), row("amdvlk32.so"));
+        let (intels, software) = (row("libvulkan_intel.so"), row("libvulkan_lvp.so"));
+        assert!(is_for_hardware_of(mesas, amds) && is_for_hardware_of(intels, row("libvulkan_intel_hasvk.so")));
+        assert!(!is_for_hardware_of(software, amds) && !is_for_hardware_of(mesas, intels));
+        assert!(!is_for_hardware_of(mesas, software), "software draws without hardware");
+        assert!(!is_for_hardware_of(mesas, row("libvulkan_dzn.so")), "the driver of WSL");
+    }
 }

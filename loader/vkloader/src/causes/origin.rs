@@ -3,7 +3,9 @@
 use super::scripts;
 use crate::report::{Dropped, Fact, Kind, Report};
 use crate::variables::Variables;
+use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Upper bound on the ancestor processes that are examined.
@@ -101,7 +103,11 @@ impl Origin {
             };
         }
         let home = std::env::var_os("HOME").map(PathBuf::from);
-        let process = process(Path::new("/proc"), std::process::id(), name);
+        let proc = Path::new("/proc");
+        if let Some(found) = Self::of_wrapper(proc, std::process::id(), (name, value)) {
+            return found;
+        }
+        let process = process(proc, std::process::id(), name);
         let file = file(Path::new("/"), home.as_deref(), (name, value));
         let set_by = |(path, line): &(PathBuf, usize)| (format!("{}, line {line}, sets it", path.display()), true);
         let process = process.map(|words| (words, false));
@@ -114,6 +120,27 @@ impl Origin {
             }),
             lasting: file.map(|(path, line)| format!("remove line {line} of {}", path.display())),
         }
+    }
+
+    /// Returns the origin of a variable that a script sets for the command that it starts. Returns `None` if the variable comes from another process,
+    /// or if a shell without a script has it too, because its user can unset it there.
+    fn of_wrapper(proc: &Path, own: u32, (name, value): (&str, Option<&str>)) -> Option<Self> {
+        let ancestry = Ancestry::of(proc, own, name)?;
+        let setter = ancestry.setter?;
+        let mut others = ancestry.holders.iter().skip(1);
+        if others.any(|holder| is_bare_shell(&words_of(proc, *holder))) {
+            return None;
+        }
+        let (path, line) = in_files(scripts::of(&words_of(proc, setter)).into_iter(), name, value)?;
+        let place = format!("line {line} of {}", path.display());
+        Some(Self {
+            words: vec![(
+                format!("{place} sets it, which process {} runs", called(proc, setter)),
+                false,
+            )],
+            instead: Some(format!("remove {name} from {place}")),
+            lasting: None,
+        })
     }
 
     /// Adds the origin to a finding, and adapts the remedy of the finding.
@@ -174,23 +201,63 @@ pub(super) fn name_application(report: &mut Report) {
 
 /// Returns the process that set the variable: the parent of the oldest ancestor that was started with the variable.
 fn process(proc: &Path, own: u32, name: &str) -> Option<String> {
-    let mut holder = own;
-    for _ in 0..MOST {
-        let Some(parent) = parent(proc, holder).filter(|&parent| parent != 0) else {
-            // The first process of a system has the variables of the kernel's command line, and the first one of a container those of its image.
-            return (holder == FIRST && holder != own && has(proc, holder, name)?)
-                .then(|| "set when the container or session was started, for example by ENV in its image".into());
-        };
-        if !has(proc, parent, name)? {
-            let called = fs::read_to_string(proc.join(parent.to_string()).join("comm")).unwrap_or_default();
-            return Some(format!(
-                "set by process {parent} ({}), or in a command that it ran",
-                called.trim()
-            ));
+    let ancestry = Ancestry::of(proc, own, name)?;
+    let Some(setter) = ancestry.setter else {
+        // The first process of a system has the variables of the kernel's command line, and the first one of a container those of its image.
+        return (own != FIRST && ancestry.holders.ends_with(&[FIRST]))
+            .then(|| "set when the container or session was started, for example by ENV in its image".into());
+    };
+    Some(format!(
+        "set by process {}, or in a command that it ran",
+        called(proc, setter)
+    ))
+}
+
+/// A process and its ancestors that were started with a variable.
+struct Ancestry {
+    /// The processes that have the variable, the youngest first.
+    holders: Vec<u32>,
+    /// Parent of the oldest of them, which was started without the variable; `None` if the oldest has no parent.
+    setter: Option<u32>,
+}
+
+impl Ancestry {
+    /// Returns `None` if this user may not read the variables of an ancestor, or if there are too many ancestors.
+    fn of(proc: &Path, own: u32, name: &str) -> Option<Self> {
+        let mut holders = vec![own];
+        while holders.len() <= MOST {
+            let parent = parent(proc, *holders.last()?).filter(|&parent| parent != 0);
+            match parent {
+                Some(parent) if has(proc, parent, name)? => holders.push(parent),
+                setter => return Some(Self { holders, setter }),
+            }
         }
-        holder = parent;
+        None
     }
-    None
+}
+
+/// Returns the number of a process, and its name in parentheses.
+fn called(proc: &Path, process: u32) -> String {
+    let called = fs::read_to_string(proc.join(process.to_string()).join("comm")).unwrap_or_default();
+    format!("{process} ({})", called.trim())
+}
+
+/// Returns the command line of a process.
+fn words_of(proc: &Path, process: u32) -> Vec<OsString> {
+    let bytes = fs::read(proc.join(process.to_string()).join("cmdline")).unwrap_or_default();
+    let words = bytes.split(|&byte| byte == 0).filter(|word| !word.is_empty());
+    words.map(|word| OsStr::from_bytes(word).to_owned()).collect()
+}
+
+/// Returns `true` for the command line of a shell that reads its commands from a terminal: it has options only.
+fn is_bare_shell(words: &[OsString]) -> bool {
+    let Some((program, options)) = words.split_first() else {
+        return false;
+    };
+    // The name of a shell at login begins with a hyphen.
+    let name = Path::new(program).file_name().unwrap_or_default().to_string_lossy();
+    let is_option = |word: &OsString| word.as_bytes().starts_with(b"-") && word != "-c";
+    scripts::SHELLS.contains(&name.trim_start_matches('-')) && options.iter().all(is_option)
 }
 
 /// Returns `Some(true)` if a process was started with the variable; `None` if this user may not read the process's environment.
@@ -314,6 +381,35 @@ mod tests {
         }
         let words = process(root.path(), 5, "VK_X").expect("it was set");
         assert!(words.contains("by ENV in its image"), "{words}");
+    }
+
+    #[test]
+    fn a_script_that_sets_a_variable_is_named_unless_a_shell_has_it() {
+        let root = tempfile::tempdir().expect("a folder");
+        let script = root.path().join("wrapper");
+        fs::write(&script, "#!/bin/sh\nexport VK_X=2\n\"$@\"\n").expect("a script");
+        let command = format!("/bin/sh\0{}\0game\0", script.display());
+        for (process, parent, environment, line) in [
+            (40, 30, "VK_X=2\0", "vkloader\0"),
+            (30, 20, "VK_X=2\0", "game\0"),
+            (20, 10, "A=1\0", command.as_str()),
+            (50, 31, "VK_X=2\0", "vkloader\0"),
+            (31, 20, "VK_X=2\0", "-bash\0-i\0"),
+        ] {
+            let folder = root.path().join(process.to_string());
+            fs::create_dir(&folder).expect("a folder");
+            for (name, text) in [
+                ("status", format!("PPid:\t{parent}\n")),
+                ("environ", environment.into()),
+                ("cmdline", line.into()),
+            ] {
+                fs::write(folder.join(name), text).expect("a file");
+            }
+        }
+        let of = |process| Origin::of_wrapper(root.path(), process, ("VK_X", Some("2")));
+        let instead = of(40).and_then(|found| found.instead).expect("a remedy");
+        assert_eq!(instead, format!("remove VK_X from line 2 of {}", script.display()));
+        assert!(of(50).is_none(), "the shell of a user has the variable");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! and two manifests for one library. Also finds the reason why a machine has no drivers.
 
 use super::replacing::is_replacing;
-use super::{elf, masked, multiarch, spelling, unnamed, unsearched, variables};
+use super::{elf, masked, multiarch, packages, spelling, unnamed, unsearched, variables};
 use crate::events::{Event, Record, Searched, TracedDecision};
 use crate::installed;
 use crate::manifests;
@@ -15,6 +15,14 @@ use std::path::{Path, PathBuf};
 
 /// Variables that replace the whole search for drivers.
 pub(crate) const REPLACING: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
+
+/// Names of the drivers that most systems have.
+const DRIVERS: [&str; 4] = [
+    "libvulkan_radeon",
+    "libvulkan_intel",
+    "libvulkan_nouveau",
+    "libvulkan_lvp",
+];
 
 /// The layer that Vulkan Configurator installs, which can replace search paths and disable layers.
 const OVERRIDE: &str = "VK_LAYER_LUNARG_override";
@@ -61,7 +69,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
         }
     }
     found.extend(closed_folders(report, records));
-    found.extend(twice(records));
+    found.extend(twice(records, &report.devices));
     found.extend(listed_twice(report));
     found.extend(none_has_device(report));
     let mut seen = Vec::new();
@@ -321,7 +329,7 @@ fn has_manifests(records: &[&Record]) -> bool {
 }
 
 /// Returns findings about libraries that several manifests name. Programs list the devices of these libraries several times.
-fn twice(records: &[&Record]) -> Vec<Dropped> {
+fn twice(records: &[&Record], devices: &[Device]) -> Vec<Dropped> {
     let mut manifests: BTreeMap<PathBuf, Vec<&str>> = BTreeMap::new();
     for decision in kept(records, "driver") {
         let library = Path::new(&decision.name);
@@ -332,8 +340,15 @@ fn twice(records: &[&Record]) -> Vec<Dropped> {
         }
     }
     let twice = manifests.into_iter().filter(|(_, manifests)| manifests.len() > 1);
+    let is_of = |device: &&Device, manifest: &str| device.manifest.as_deref() == Some(manifest);
+    let has_device = |manifest: &&&str| devices.iter().any(|device| is_of(&device, manifest));
     twice
         .map(|(library, manifests)| Dropped {
+            rank: if manifests.iter().filter(has_device).count() > 1 {
+                rank::ASKED_FOR
+            } else {
+                rank::ASIDE
+            },
             findings: manifests
                 .iter()
                 .map(|manifest| format!("named by {manifest}"))
@@ -463,6 +478,8 @@ fn nothing_installed(records: &[&Record], report: &Report) -> Dropped {
             if let Some((finding, advice)) = unnamed::find() {
                 findings.insert(0, finding.into());
                 found.reason = "The search for drivers found no manifest, although drivers are installed.".into();
+                found.advice = advice;
+            } else if let Some(advice) = packages::reinstall(Path::new("/"), &DRIVERS) {
                 found.advice = advice;
             }
         }

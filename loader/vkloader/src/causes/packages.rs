@@ -108,6 +108,20 @@ pub(super) fn install(libraries: &[&str], own: Identity) -> String {
     advice
 }
 
+/// Returns the remedy for drivers that are missing although their packages are installed on the system whose root folder is `root`. `drivers` are
+/// names of libraries up to `.so`. Returns `None` if no installed package contains one of them.
+pub(super) fn reinstall(root: &Path, drivers: &[&str]) -> Option<String> {
+    let manager = manager::Manager::of(root)?;
+    let files = drivers
+        .iter()
+        .map(|name| format!("{name}.so{}", if is_nvidias(&format!("{name}.so")) { ".0" } else { "" }));
+    let owners: Vec<String> = files.filter_map(|file| manager::owner_of_lost(root, &file)).collect();
+    let command = (!owners.is_empty()).then(|| manager.reinstall(owners))?;
+    Some(format!(
+        "Install the package of the driver again, whose files are missing although it is installed: {command}"
+    ))
+}
+
 /// Returns the names of the packages that contain the libraries, for common distributions; empty if no package is known.
 fn in_words(libraries: &[&str]) -> String {
     let known: Vec<[String; 3]> = libraries.iter().filter_map(|library| packages(library)).collect();

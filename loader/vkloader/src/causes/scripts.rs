@@ -11,9 +11,9 @@ const MOST: usize = 16;
 /// Upper bound on the size of a script in bytes.
 const LARGEST: u64 = 1 << 20;
 /// Programs that run the file of their first argument as a script, whatever its first line is.
-const INTERPRETERS: [&str; 11] = [
-    "sh", "bash", "dash", "ash", "zsh", "ksh", "fish", "csh", "tcsh", "python3", "perl",
-];
+const INTERPRETERS: [&str; 2] = ["python3", "perl"];
+/// Shells, which also run the file of their first argument as a script.
+pub(super) const SHELLS: [&str; 9] = ["sh", "bash", "dash", "ash", "zsh", "ksh", "fish", "csh", "tcsh"];
 /// Words with which a shell runs the lines of another file.
 const READING: [&str; 2] = [".", "source"];
 /// Beginnings of the commands that start a program without the variables of the shell.
@@ -39,7 +39,7 @@ pub(super) fn of(command: &[OsString]) -> Vec<PathBuf> {
     };
     let program = itself::find(program);
     let name = program.as_ref().and_then(|path| path.file_name()?.to_str());
-    let is_interpreter = name.is_some_and(|name| INTERPRETERS.contains(&name));
+    let is_interpreter = name.is_some_and(|name| INTERPRETERS.contains(&name) || SHELLS.contains(&name));
     let mut files = arguments.iter().map(PathBuf::from);
     let is_option = |path: &PathBuf| path.to_string_lossy().starts_with('-');
     let first = files.clone().find(|path| !is_option(path));

@@ -97,7 +97,7 @@ fn listed(names: &[String]) -> String {
 }
 
 /// Adds to the finding about a layer its manifest, and the variable that switches it on.
-pub(super) fn add_switch(found: &mut Dropped, layer: &ActiveLayer, variables: &Variables) {
+pub(crate) fn add_switch(found: &mut Dropped, layer: &ActiveLayer, variables: &Variables) {
     found.file.get_or_insert_with(|| layer.manifest.clone());
     if let Some((name, value)) = on_switch(layer, variables) {
         found

@@ -61,6 +61,9 @@ pub(crate) fn build(finished: &Finished, received: Received<'_>) -> Report {
     report.inactive = layers::inactive(&records, &report.layers, &report.variables);
     report.dropped = dropped(&records);
     report.dropped.extend(idle(&decided, &report.dropped));
+    report
+        .dropped
+        .extend(layers::without_effect(&report.inactive, &report.variables));
     report.dropped.extend(of_devices(&report));
     end(&mut report, finished, &records);
     name_manifests(&manifests, &mut report.dropped);

@@ -49,12 +49,13 @@ pub(super) fn errors(records: &[&Record]) -> Vec<String> {
 pub(super) fn printed(records: &[&Record]) -> Vec<Printed> {
     let mut open: HashMap<&str, Vec<&Step>> = HashMap::new();
     let mut found: Vec<Printed> = Vec::new();
+    let mut runtime = OfRuntime::default();
     for record in records {
         let steps = open.entry(&record.thread).or_default();
         match &record.event {
             Event::Begin(step) => steps.push(step),
             Event::End(_) => drop(steps.pop()),
-            Event::Printed(text) if found.len() < MOST => {
+            Event::Printed(text) if found.len() < MOST && !runtime.has(text) => {
                 let library = steps.iter().rev().find_map(|step| step.runs());
                 let printed = Printed {
                     library: library.map(String::from),
@@ -68,6 +69,25 @@ pub(super) fn printed(records: &[&Record]) -> Vec<Printed> {
         }
     }
     found
+}
+
+/// Recognises the lines that the runtime of Rust prints when an exception of C++ reaches it. These lines come from the program, although a
+/// driver raised the exception.
+#[derive(Default)]
+struct OfRuntime {
+    /// `true` between the first and the last of the lines.
+    is_within: bool,
+}
+
+impl OfRuntime {
+    /// Returns `true` if the runtime printed `line`, which follows the line of the last call.
+    fn has(&mut self, line: &str) -> bool {
+        const LAST: &str = "note: run with `RUST_BACKTRACE=";
+        let is_first = line.contains(" panicked at ") && line.contains("/library/panic_");
+        let is_of_runtime = is_first || self.is_within;
+        self.is_within = is_of_runtime && !line.starts_with(LAST);
+        is_of_runtime
+    }
 }
 
 impl fmt::Display for Call {
@@ -92,5 +112,23 @@ fn shortened(text: &str) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{} …", &text[..end]),
         None => text.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_the_programs_runtime_are_not_those_of_a_driver() {
+        let lines = |place: &str| {
+            let first = format!("thread 'main' (54) panicked at {place}:28:5:");
+            let rest = ["internal error", "note: run with `RUST_BACKTRACE=1`", "own: last"];
+            std::iter::once(first).chain(rest.map(String::from))
+        };
+        for (place, kept) in [("/rustc/5980/library/panic_abort/src/lib.rs", 1), ("src/nak/ir.rs", 4)] {
+            let mut runtime = OfRuntime::default();
+            assert_eq!(lines(place).filter(|line| !runtime.has(line)).count(), kept, "{place}");
+        }
     }
 }

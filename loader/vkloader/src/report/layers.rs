@@ -145,6 +145,29 @@ fn name_value(layer: &mut InactiveLayer, variables: &Variables) {
     }
 }
 
+/// Returns a finding for each layer that the user wants to switch on by a variable whose value has no effect.
+pub(super) fn without_effect(inactive: &[InactiveLayer], variables: &Variables) -> Vec<Dropped> {
+    let is_off = |value: &str| OFF.contains(&value.to_ascii_lowercase().as_str());
+    let of = |layer: &InactiveLayer| {
+        let (variable, wanted) = manifests::enabling_switch(Path::new(&layer.manifest), &layer.name)?;
+        variables
+            .get(&variable)
+            .filter(|value| *value != wanted && !is_off(value))?;
+        Some(Dropped {
+            subject: "layer".into(),
+            code: layer.code.clone(),
+            file: Some(layer.manifest.clone()),
+            reason: layer.reason.clone(),
+            advice: layer.advice.clone(),
+            variable: Some(variable),
+            rank: rank::ASKED_FOR,
+            ..codes::LAYER_NO_INSTANCE.about(&layer.name)
+        })
+    };
+    let is_it = |layer: &&InactiveLayer| layer.code == Code::LayerNotSwitchedOn.row().name;
+    inactive.iter().filter(is_it).filter_map(of).collect()
+}
+
 /// Inserts the name of a variable before the full stop of a sentence.
 fn with_variable(sentence: &str, variable: Option<&str>) -> String {
     match (sentence.strip_suffix('.'), variable) {
@@ -215,6 +238,9 @@ fn is_of_call(found: &Dropped) -> bool {
 fn is_through(fact: &Fact) -> bool {
     matches!(fact.kind(), Kind::Through(_))
 }
+
+/// Values of variables with which users switch something off.
+const OFF: [&str; 5] = ["", "0", "false", "no", "off"];
 
 /// Kind of devices that are cards of their own.
 const DISCRETE: &str = "discrete";

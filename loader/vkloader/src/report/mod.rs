@@ -20,9 +20,9 @@ mod unneeded;
 mod unread;
 mod verdict;
 
-pub(crate) use blamed::{one_after_the_other, suspect_for_abort};
+pub(crate) use blamed::{add_switch, one_after_the_other, suspect_for_abort};
 pub(crate) use build::{Received, build, for_result, without_driver};
-pub(crate) use culprit::{Crashed, NEWER_ONLY_DRIVERS, ONLY_DRIVERS, Retried, Switch, retried};
+pub(crate) use culprit::{Again, Crashed, NEWER_ONLY_DRIVERS, ONLY_DRIVERS, Switch, retried};
 pub(crate) use decided::busiest;
 #[cfg(test)]
 pub(crate) use devices::of_other;

@@ -9,6 +9,9 @@ pub(crate) const FIRST: u8 = 0;
 pub(crate) const REFUSED: u8 = 5;
 /// Rank of a program that reported a failure without a reason.
 pub(crate) const STATUS: u8 = 40;
+/// Rank of findings about something that the user asked for and does not get, although a device is usable. Drivers without hardware rank
+/// after them.
+pub(crate) const ASKED_FOR: u8 = ASIDE - 6;
 /// Rank of a finding that follows from other findings.
 pub(crate) const CONSEQUENCE: u8 = 58;
 /// Rank of settings or variables that override others without a message.

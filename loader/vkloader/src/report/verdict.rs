@@ -1,6 +1,6 @@
 //! The verdict of a report, which is the first sentence of the report.
 
-use super::{Dropped, Fact, Kind, Report, Verdict, codes, rank};
+use super::{Dropped, Fact, Kind, Report, Verdict, codes, culprit, rank};
 
 /// Codes of findings about a program that did not end normally. Each code has the beginning of a verdict.
 const ENDINGS: [(&codes::Row, &str); 21] = [
@@ -47,7 +47,8 @@ impl Dropped {
     fn explains_missing_card(&self) -> bool {
         let is_of_layer =
             self.subject.starts_with("layer") || self.subject == "variable" && self.name.contains("LAYER");
-        !is_of_layer && self.subject != "program" && !self.is_noise() && self.rank < rank::ASIDE
+        let is_listed_twice = self.code == codes::DRIVER_NAMED_TWICE.name;
+        !is_of_layer && !is_listed_twice && self.subject != "program" && !self.is_noise() && self.rank < rank::ASIDE
     }
 
     /// Returns `true` if the finding is that the system shows no card. Without the kernel's list of devices, the system may have one.
@@ -145,7 +146,10 @@ impl Report {
         let count = self.devices.iter().filter(|device| device.is_usable).count();
         match (self.verdict, self.devices.is_empty()) {
             (Verdict::Nothing, true) => "No device can be used.".into(),
-            (Verdict::Nothing, false) => "No device can be used: devices are listed, and none can be created.".into(),
+            (Verdict::Nothing, false) => match self.crash.as_ref().and_then(culprit::Crashed::layer) {
+                Some(layer) => format!("No device can be used with the layer {layer}."),
+                None => "No device can be used: devices are listed, and none can be created.".into(),
+            },
             (Verdict::SoftwareOnly, _) => {
                 let first = self.devices.iter().find(|device| device.is_usable);
                 let name = first.map_or("", |device| device.name.as_str());

@@ -33,6 +33,14 @@ fn an_exception_is_told_with_its_type_and_message() {
         }
         assert!(reason.contains("nothing caught the C++ exception"), "{words}: {reason}");
     }
+    // No call failed, so that the active layer is no reason for the exception.
+    let machine = wrong.machine("program created throw", "");
+    let explained = Wrong::explain(&machine, &[], &[&wrong.program()]);
+    assert!(
+        !explained.findings().contains("a layer may") && !explained.advice().contains("without the layer"),
+        "{:#}",
+        explained.report["dropped"][0]
+    );
     // An abort without an exception is not told as one.
     let machine = wrong.machine("program created abort", "");
     let explained = Wrong::explain(&machine, &[], &[&wrong.program()]);

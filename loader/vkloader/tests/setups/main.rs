@@ -7,6 +7,7 @@
 #[path = "../machine/mod.rs"]
 mod machine;
 
+mod asked;
 mod companions;
 mod drivers;
 mod hardware;
@@ -316,6 +317,7 @@ const ELSEWHERE: [(&str, &str); 69] = [
 #[test]
 fn there_are_at_least_sixty_set_ups() {
     let tables = [
+        asked::ROWS.len(),
         manifests::ROWS.len(),
         libraries::ROWS.len(),
         companions::ROWS.len(),

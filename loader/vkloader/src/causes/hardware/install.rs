@@ -4,7 +4,7 @@ use super::CONTAINERS;
 use super::drivers::row_of;
 use super::generations::HASVK;
 use super::machine::Machine;
-use crate::causes::unsearched;
+use crate::causes::{packages, unsearched};
 use crate::report::Report;
 
 /// Remedy for a container that has NVIDIA's card but not NVIDIA's libraries.
@@ -98,6 +98,9 @@ pub(super) fn to_install(kernel_driver: &str, libraries: &[&str], machine: &Mach
     if kernel_driver.starts_with("nvidia")
         && let Some(advice) = nvidias_inside(machine, report)
     {
+        return advice;
+    }
+    if let Some(advice) = packages::reinstall(&machine.path(""), libraries) {
         return advice;
     }
     let series = machine

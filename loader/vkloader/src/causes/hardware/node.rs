@@ -22,7 +22,7 @@ pub(super) fn without_device(card: &Card, machine: &Machine, report: &Report) ->
             .into()
     } else {
         format!(
-            "Let the system make the node again, as root: rm {} && udevadm trigger --action=add --subsystem-match=drm. If that does not help, start the \
+            "Let the system make the node again: rm {} && udevadm trigger --action=add --subsystem-match=drm. If that does not help, start the \
              machine again.",
             word(path)
         )

@@ -75,6 +75,14 @@ impl Manager {
         if libraries.is_empty() {
             return None;
         }
+        // A package that is installed and lacks the file must be installed again.
+        let owners: Vec<String> = libraries
+            .iter()
+            .filter_map(|library| owner_of_lost(Path::new("/"), library))
+            .collect();
+        if owners.len() == libraries.len() {
+            return Some(self.reinstall(owners));
+        }
         Some(match self {
             Self::Apt => return apt(&libraries, own),
             Self::Dnf => format!("dnf install {}", capabilities(&libraries, own)),
@@ -97,6 +105,37 @@ impl Manager {
     }
 }
 
+impl Manager {
+    /// Returns the command that installs packages again whose files are missing.
+    pub(super) fn reinstall(self, packages: Vec<String>) -> String {
+        // zypper takes the names of packages without their versions.
+        let name = |package: String| match self {
+            Self::Zypper => installed::without_version(&package).unwrap_or(package),
+            _ => package,
+        };
+        let names = unique(packages.into_iter().map(name).collect());
+        let command = match self {
+            Self::Apt => "apt-get install --reinstall",
+            Self::Dnf => "dnf reinstall",
+            Self::Zypper => "zypper install --force",
+            Self::Apk => "apk fix --reinstall",
+            Self::Pacman => "pacman -S",
+        };
+        format!("{command} {names}")
+    }
+}
+
+/// Returns the installed package that contains a library in a usual folder below `root`, although the file is missing.
+pub(super) fn owner_of_lost(root: &Path, library: &str) -> Option<String> {
+    let folders = elf::usual_folders().map(|folder| Path::new("/").join(folder));
+    let paths: Vec<PathBuf> = folders.map(|folder| folder.join(library)).collect();
+    let is_there = |path: &PathBuf| root.join(path.strip_prefix("/").unwrap_or(path)).exists();
+    if paths.iter().any(is_there) {
+        return None;
+    }
+    installed::owner_of_lost(root, &paths)
+}
+
 /// Returns the names under which packages of RPM provide libraries.
 fn capabilities(libraries: &[&str], own: Identity) -> String {
     let word_size = if own.is_x86_32() { "" } else { "()(64bit)" };
@@ -107,19 +146,8 @@ fn capabilities(libraries: &[&str], own: Identity) -> String {
     names.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the command for packages of Debian. A package that is installed and lacks the file must be installed again.
+/// Returns the command for packages of Debian.
 fn apt(libraries: &[&str], own: Identity) -> Option<String> {
-    let places = |library: &str| -> Vec<PathBuf> {
-        let folders = elf::usual_folders();
-        folders.map(|folder| Path::new(folder).join(library)).collect()
-    };
-    let owners: Vec<String> = libraries
-        .iter()
-        .filter_map(|library| installed::owner_in_lists(&places(library)))
-        .collect();
-    if owners.len() == libraries.len() {
-        return Some(format!("apt-get install --reinstall {}", unique(owners)));
-    }
     let architecture = if own.is_x86_32() { ":i386" } else { "" };
     let names: Option<Vec<String>> = libraries
         .iter()
@@ -166,6 +194,19 @@ mod tests {
         let command = Manager::Apt.install(&["libodd.so.1"], own).expect("a command");
         assert!(command.contains("apt-file search libodd.so.1"), "{command}");
         assert_eq!(Manager::Apt.install(&["libodd.so"], own), None);
+    }
+
+    #[test]
+    fn each_package_manager_installs_a_package_again() {
+        for (manager, package, expected) in [
+            (Manager::Apt, "a:amd64", "apt-get install --reinstall a:amd64"),
+            (Manager::Dnf, "a-1-2.x86_64", "dnf reinstall a-1-2.x86_64"),
+            (Manager::Zypper, "a-b-1-2.x86_64", "zypper install --force a-b"),
+            (Manager::Apk, "a", "apk fix --reinstall a"),
+            (Manager::Pacman, "a", "pacman -S a"),
+        ] {
+            assert_eq!(manager.reinstall(vec![package.into(), package.into()]), expected);
+        }
     }
 
     #[test]

@@ -4,10 +4,12 @@
 //! Functions of common libraries, such as the C library, are skipped, because the function that called them passed the arguments. The
 //! program is the culprit if one of its functions is the innermost of these functions, regardless of the library that called it.
 
+mod again;
 mod parts;
 mod switch;
 mod told;
 
+pub(crate) use again::{Again, retried};
 pub(crate) use switch::{NEWER_ONLY_DRIVERS, ONLY_DRIVERS, Switch};
 pub(super) use switch::{driver_switch, driver_variable, layer_switch};
 
@@ -153,34 +155,6 @@ pub(super) fn judged(finished: &Finished) -> Option<Crashed> {
         }),
         _ => None,
     }
-}
-
-/// Returns the result of a second run without the culprit, and a sentence about the result.
-pub(crate) fn retried(finished: &Finished) -> (Retried, String) {
-    let records: Vec<&Record> = finished.records.iter().collect();
-    let ended = match judged(finished) {
-        Some(crash) => Some(crash.reason()),
-        None => ended::finding(finished.ending, &records).map(|ended| ended.reason),
-    };
-    let (retried, how) = match (finished.ending, &ended) {
-        (Ending::TooLong(_), _) => (Retried::TooLong, "it does not end in time".into()),
-        (Ending::Signal(signal), _) if crate::crash::is_fault(signal) => (Retried::Crashes, "it crashes too".into()),
-        (_, _) if !finished.crashes.is_empty() => (Retried::Crashes, "it crashes too".into()),
-        (Ending::Status(status), _) => (
-            Retried::Lives,
-            format!("it lives, and ended with {}", names::status(status)),
-        ),
-        (Ending::Signal(signal), _) => (
-            Retried::Lives,
-            format!("it lives, until {} ended it", names::signal(signal)),
-        ),
-    };
-    let more = ended.filter(|_| retried != Retried::Lives);
-    let more = more.map_or(String::new(), |ended| format!(": {ended}"));
-    (
-        retried,
-        format!("--retry: the program was run without it, and {how}{more}"),
-    )
 }
 
 /// The part of a process in which it stood.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::report::Report;
 
 #[test]
 fn a_library_of_a_driver_is_not_blamed_on_the_program_at_exit() {
@@ -66,4 +67,19 @@ fn the_probe_is_not_a_program_to_examine() {
         assert_eq!(crashed.culprit, culprit);
         assert_eq!(crashed.name.is_empty(), culprit == Who::Unknown);
     }
+}
+
+#[test]
+fn a_layer_that_crashes_is_named_in_place_of_the_devices() {
+    let mut report = Report {
+        devices: vec![crate::report::of_other(&crate::probe::Device::default(), "/lib/l.so")],
+        ..Report::default()
+    };
+    assert!(report.usable().ends_with("none can be created."));
+    report.crash = Some(Crashed {
+        culprit: Who::Layer,
+        name: "VK_LAYER_odd".into(),
+        ..Crashed::default()
+    });
+    assert_eq!(report.usable(), "No device can be used with the layer VK_LAYER_odd.");
 }

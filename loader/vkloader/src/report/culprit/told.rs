@@ -73,7 +73,7 @@ impl Crashed {
     }
 
     /// Returns the library of the culprit as the caller of the innermost function, if that function is of another library.
-    fn through(&self) -> String {
+    pub(super) fn through(&self) -> String {
         let first = self.frames.first().and_then(|first| first.file.as_ref());
         let file = |path: &String| path.rsplit('/').next().map(String::from);
         let is_same = first.and_then(file) == self.library.as_ref().and_then(file);
@@ -130,7 +130,7 @@ impl Crashed {
 
     /// Returns a description of the location of the innermost function. If the process ended itself on purpose, returns the location in the
     /// culprit.
-    fn place(&self) -> String {
+    pub(super) fn place(&self) -> String {
         let is_of_culprit = |function: &&Function| match self.culprit {
             Who::Driver => function.of == Belongs::Driver,
             Who::Layer => function.of == Belongs::Layer,
@@ -181,6 +181,11 @@ impl Crashed {
             Some(file) => format!("{}+{}", file.rsplit('/').next().unwrap_or(file), frame.offset),
             None => frame.offset.clone(),
         })
+    }
+
+    /// Returns the name of the layer that crashed the process; `None` for another culprit.
+    pub(crate) fn layer(&self) -> Option<&str> {
+        (self.culprit == Who::Layer).then_some(self.name.as_str())
     }
 
     /// Returns `true` if the program itself crashed, and not a library of `LD_PRELOAD`.

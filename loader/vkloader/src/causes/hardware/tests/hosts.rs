@@ -119,6 +119,29 @@ fn the_surroundings_decide_where_a_driver_is_installed() {
     assert!(advice.contains("libnvidia-gl-550 (Ubuntu)"), "{advice}");
 }
 
+/// An installed package that lost its files must be installed again, because package managers install no package twice.
+#[test]
+fn a_driver_whose_files_are_lost_is_installed_again() {
+    let folder = crate::causes::elf::usual_folders().next().expect("a folder");
+    let system = card("0x8086", "0x46a6", "i915");
+    system
+        .file("usr/bin/apt-get", "")
+        .file("var/lib/dpkg/info/format", "1\n")
+        .file(
+            "var/lib/dpkg/info/mesa-vulkan-drivers:amd64.list",
+            &format!("/.\n{folder}/libvulkan_intel.so\n"),
+        );
+    let found = first(system.found(idle(&["libvulkan_radeon.so"])));
+    assert_eq!(found.code, "hardware.no-driver");
+    assert!(
+        found
+            .advice
+            .ends_with(": apt-get install --reinstall mesa-vulkan-drivers:amd64"),
+        "{}",
+        found.advice
+    );
+}
+
 #[test]
 fn the_libraries_of_a_sandbox_come_from_its_runtime() {
     for (file, words) in [
