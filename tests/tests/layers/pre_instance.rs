@@ -73,6 +73,25 @@ fn lay_271_the_nodes_carry_type_version_and_size() {
     });
 }
 
+/// LAY-271, LAY-273: the structures of a long chain stay in place while the loader adds further ones.
+#[test]
+fn lay_271_each_of_forty_layers_gets_its_node() {
+    case(|scene| {
+        let names: Vec<String> = (0..40).map(|number| format!("l{number}")).collect();
+        let layers: Vec<Layer> = names.iter().map(|name| intercepting(name)).collect();
+        place(scene, &layers);
+        let outcome = scene.run(|vk| {
+            vk.version();
+        });
+        let outcome = outcome.ok();
+        for name in &names {
+            let calls = outcome.calls(&format!("VK_LAYER_{name}"), "pre");
+            let expected = "vkEnumerateInstanceVersion type=3 version=1 size-fits=true";
+            assert_eq!(calls, [expected], "{name}");
+        }
+    });
+}
+
 /// LAY-273: the loader first calls the pre-instance function of the layer that it found last.
 #[test]
 fn lay_273_the_last_layer_found_is_called_first() {
