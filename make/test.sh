@@ -19,11 +19,18 @@ fi
 
 # The debug builds of `make test` also lint each crate and check its comments (make/rustc.sh). The builds of `quick` only lint. Packagers
 # have no clippy. A call with `--run` has the environment of the call for its stage.
-driver=$(rustc --print sysroot)/bin/clippy-driver
 case ${1:-} in
 check | --run) ;;
-quick) [ ! -x "$driver" ] || export RUSTC_WORKSPACE_WRAPPER=$driver ;;
-*) [ ! -x "$driver" ] || export CLIPPY_DRIVER=$driver ;;
+*)
+    driver=$(rustc --print sysroot)/bin/clippy-driver
+    if [ ! -x "$driver" ]; then
+        say "no crate is linted without clippy: rustup component add clippy" >&2
+    elif [ "${1:-}" = quick ]; then
+        export RUSTC_WORKSPACE_WRAPPER=$driver
+    else
+        export CLIPPY_DRIVER=$driver
+    fi
+    ;;
 esac
 
 LOGS=$TARGET/test
