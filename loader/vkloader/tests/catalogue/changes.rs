@@ -85,8 +85,8 @@ fn a_hard_link_changes_no_file() {
     fs::create_dir_all(&folder).expect("a folder");
     fs::hard_link(&files[1], folder.join("libneeded.so")).expect("the same file system");
     assert_eq!(used(&machine, &[("LD_LIBRARY_PATH", &folder)]), "");
-    // An update for changes does not ask the driver again. After it, the entry also stays valid if a link is removed, and if the file then
-    // gets a new one, as from a package of the driver service that is made again.
+    // An update for changes does not ask the driver again. After it, the entry also stays valid if a link is removed. It stays valid if the
+    // file then gets another link, as from a package of the driver service that is made again.
     let asked = instances(&machine);
     told(&machine, &["update", "--changed"]);
     assert_eq!(instances(&machine), asked);
