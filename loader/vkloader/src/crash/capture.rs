@@ -6,7 +6,7 @@ use super::maps::{History, Maps};
 use super::memory::Memory;
 use super::registers::{Registers, number};
 use super::unwind::{Place, Walk};
-use super::{Crash, Environment, Frame, Instruction, TRACE, exception};
+use super::{Crash, Environment, Frame, Instruction, TRACE, arguments, exception};
 use crate::causes::Limits;
 use rustix::fs::{StatVfsMountFlags, statvfs};
 use rustix::process::Pid;
@@ -104,6 +104,9 @@ pub(super) fn crash(
     let is_fault = |at| known.iter().any(|(_, snapshot)| snapshot.is_at(at));
     let begin = beginning(&places, is_fault);
     let interrupted = places[..begin].iter().rev().find_map(|place| place.interrupts);
+    let fault = place.address().filter(|_| begin == 0);
+    let of_fault = |address| arguments::of_fault(&mut walk, &place.registers, address);
+    let arguments = fault.map_or_else(Vec::new, of_fault);
     let sp = interrupted.map_or_else(|| place.registers.sp(), |(_, sp)| sp);
     let is_own = signal == libc::SIGABRT && is_of_64_bits(&place.registers);
     let own_number = own.get("NStgid").copied().unwrap_or(process);
@@ -117,6 +120,7 @@ pub(super) fn crash(
         },
         system_call: place.registers.system_call.filter(|_| signal == libc::SIGSYS),
         sender: last.sender().filter(|sender| i64::from(*sender) != own_number),
+        arguments,
         exception: is_own.then(|| exception::find(&memory, sp)).flatten(),
         ..described((thread, process), &places[begin..], &walk, history)
     })

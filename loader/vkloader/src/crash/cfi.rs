@@ -53,6 +53,16 @@ impl Tables {
             None => Caller::Unknown,
         }
     }
+
+    /// Returns the address at which the function of x86-64 that contains `at` begins. Returns `None` for a part of a function that lies apart from
+    /// its beginning.
+    pub(super) fn start(&mut self, memory: &Memory, base: u64, at: u64) -> Option<u64> {
+        let table = self
+            .0
+            .entry(base)
+            .or_insert_with(|| Table::read(memory, base, size_of::<u64>()));
+        table.as_ref()?.start(at)
+    }
 }
 
 /// Reads the segments of the library at the address `base`. The returned addresses are those in the library's file.
@@ -113,6 +123,27 @@ impl Table {
     fn parsed(&self) -> Option<ParsedEhFrameHdr<EndianSlice<'_, LittleEndian>>> {
         let index = EhFrameHdr::new(&self.index, LittleEndian);
         index.parse(&self.bases(), self.word).ok()
+    }
+
+    fn start(&self, at: u64) -> Option<u64> {
+        /// Number of the stack pointer of x86-64, and its distance from the frame at the beginning of a function.
+        const AT_START: (Register, i64) = (Register(7), 8);
+        let mut frames = EhFrame::new(&self.frames, LittleEndian);
+        frames.set_address_size(self.word);
+        let parsed = self.parsed()?;
+        let of_offset = EhFrame::cie_from_offset;
+        let found = parsed
+            .table()?
+            .fde_for_address(&frames, &self.bases(), at, of_offset)
+            .ok()?;
+        let start = found.initial_address();
+        let mut context = UnwindContext::new();
+        let row = found
+            .unwind_info_for_address(&frames, &self.bases(), &mut context, start)
+            .ok()?;
+        let is_whole =
+            matches!(row.cfa(), CfaRule::RegisterAndOffset { register, offset } if (*register, *offset) == AT_START);
+        is_whole.then_some(start)
     }
 
     fn caller(&self, memory: &Memory, at: u64, registers: &Registers) -> Option<Caller> {

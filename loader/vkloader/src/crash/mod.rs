@@ -8,6 +8,8 @@
 //! ended the process, the location of the crash is the code that the handler interrupted.
 
 #[cfg(target_os = "linux")]
+mod arguments;
+#[cfg(target_os = "linux")]
 mod background;
 pub(crate) mod callee;
 #[cfg(target_os = "linux")]
@@ -187,6 +189,17 @@ pub(crate) struct Crash {
     pub(crate) exception: Option<Exception>,
     /// Name of the sanitizer that ended the process because it found an error; `signal` is then 0.
     pub(crate) sanitizer: Option<&'static str>,
+    /// For each of the innermost functions, the argument that was the address of the fault. Functions without an entry did not get the address as
+    /// an argument, or their code is not known here.
+    pub(crate) arguments: Vec<Option<Argument>>,
+}
+
+/// An argument of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Argument {
+    /// Place among the arguments, beginning with 0.
+    pub(crate) place: usize,
+    pub(crate) value: u64,
 }
 
 /// A C++ exception.

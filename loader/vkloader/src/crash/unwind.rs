@@ -68,7 +68,7 @@ impl<'a> Walk<'a> {
 
     /// Returns the registers of a function's caller. Tries the unwind tables first, then the frame pointer, then a search for a return
     /// address.
-    fn caller(&mut self, registers: &Registers, at: u64, is_innermost: bool) -> Option<Registers> {
+    pub(super) fn caller(&mut self, registers: &Registers, at: u64, is_innermost: bool) -> Option<Registers> {
         let base = self.maps.base(at);
         let found = match base {
             Some(base) => self.tables.caller(self.memory, base, at, registers),
@@ -92,6 +92,12 @@ impl<'a> Walk<'a> {
             .flatten()
             .or_else(|| self.by_frame_pointer(registers))
             .or_else(|| self.by_search(registers))
+    }
+
+    /// Returns the address at which the function that contains an address begins; `None` if the unwind tables do not tell it.
+    pub(super) fn start(&mut self, at: u64) -> Option<u64> {
+        let base = self.maps.base(at)?;
+        self.tables.start(self.memory, base, at)
     }
 
     /// Returns `true` if an address can be a return address: a call precedes the address, or the code at the address returns from a signal

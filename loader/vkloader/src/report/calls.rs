@@ -83,9 +83,11 @@ impl OfRuntime {
     /// Returns `true` if the runtime printed `line`, which follows the line of the last call.
     fn has(&mut self, line: &str) -> bool {
         const LAST: &str = "note: run with `RUST_BACKTRACE=";
+        const FATAL: &str = "fatal runtime error: ";
         let is_first = line.contains(" panicked at ") && line.contains("/library/panic_");
-        let is_of_runtime = is_first || self.is_within;
-        self.is_within = is_of_runtime && !line.starts_with(LAST);
+        self.is_within |= is_first;
+        let is_of_runtime = self.is_within || line.starts_with(FATAL);
+        self.is_within &= !line.starts_with(LAST);
         is_of_runtime
     }
 }

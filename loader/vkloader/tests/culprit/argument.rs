@@ -120,3 +120,30 @@ fn a_remedy_that_the_second_run_refutes_is_not_printed() {
     assert_eq!(crash["culprit"], "driver", "both drivers have the same code: {crash:#}");
     assert!(!explained.advice().contains("_DISABLE="), "{}", explained.advice());
 }
+
+/// The small address that the program passed shows whose fault the crash is, without a second run.
+#[test]
+fn a_small_address_that_a_program_passed_is_named() {
+    if !has_compiler() || cfg!(not(all(target_os = "linux", target_arch = "x86_64"))) {
+        return skip("the code of other processors is not decoded");
+    }
+    for (first, is_passed) in [
+        (SECOND, true),
+        (FIRST, true),
+        ("uint32_t *volatile none = (uint32_t *)16; none[4] = 1;", false),
+    ] {
+        let (machine, program) = with_program("16", first);
+        std::fs::remove_file(machine.path("data/vulkan/icd.d/second.json")).expect("a manifest");
+        let explained = Wrong::explain(&machine, &[], &[&program]);
+        let crash = &explained.report["crash"];
+        let reason = explained.found("program.crashed")["reason"].to_string();
+        let expected = if is_passed { "program" } else { "driver" };
+        assert_eq!(crash["culprit"], expected, "{first}: {crash:#}");
+        let words = "passed the invalid address 0x10 to ";
+        assert_eq!(reason.contains(words), is_passed, "{first}: {reason}");
+        if is_passed {
+            assert!(reason.contains("as argument 2"), "{reason}");
+            assert!(!explained.advice().contains("_DISABLE="), "{}", explained.advice());
+        }
+    }
+}

@@ -137,7 +137,7 @@ impl Crashed {
     }
 
     /// Makes the program the culprit in place of the driver or layer that it called.
-    fn blame_caller(&mut self) {
+    pub(super) fn blame_caller(&mut self) {
         self.culprit = Who::Program;
         self.name = self.executable.clone().unwrap_or_else(|| "the program".into());
         self.library = self.caller().and_then(|caller| caller.file.clone());

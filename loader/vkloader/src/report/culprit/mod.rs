@@ -15,7 +15,7 @@ pub(super) use switch::{driver_switch, driver_variable, layer_switch};
 
 use super::ended;
 use crate::child::{Ending, Finished};
-use crate::crash::{Crash, Exception, Frame, Instruction, Unsupervised, callee, sanitizer};
+use crate::crash::{Argument, Crash, Exception, Frame, Instruction, Unsupervised, callee, sanitizer};
 use crate::events::Record;
 use crate::names;
 use crate::system_calls;
@@ -120,6 +120,9 @@ pub(crate) struct Crashed {
     /// Name or number of the system call that a filter did not permit.
     #[serde(skip)]
     system_call: Option<String>,
+    /// The argument of the program's call on which the driver or layer in `name` of the argument crashed.
+    #[serde(skip)]
+    argument: Option<Passed>,
     /// Runtime of a sanitizer that ended the process because it was not opened first.
     #[serde(skip)]
     late_runtime: Option<String>,
@@ -247,6 +250,14 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
         }
         _ => {}
     }
+    if crashed.library.is_some()
+        && let Some(argument) = place.and_then(|place| passed(crash, &owners, place))
+    {
+        let to = crashed.name.clone();
+        crashed.blame_caller();
+        crashed.argument = Some(Passed { to, argument });
+        return crashed;
+    }
     let inner = place.map_or(&crash.frames[..], |place| &crash.frames[..=place]);
     if crashed.is_filtered() {
         // Without the driver or layer, another part of the process may make the same call.
@@ -262,6 +273,27 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
         _ => crash.executable.clone().unwrap_or_default(),
     });
     crashed
+}
+
+/// An invalid argument that the program passed.
+#[derive(Clone, Debug)]
+struct Passed {
+    /// Name of the driver or layer that crashed on the argument.
+    to: String,
+    argument: Argument,
+}
+
+/// Returns the argument that was the address of the fault, if the program passed it to the driver or layer at the index `place`, which crashed on it.
+/// NULL is valid for many arguments, so that it does not count.
+fn passed(crash: &Crash, owners: &[Owner], place: usize) -> Option<Argument> {
+    let own = owners.get(place).filter(|owner| matches!(owner, Owner::Part(_)))?;
+    let count = owners[place..].iter().take_while(|owner| *owner == own).count();
+    let called = place + count - 1;
+    let mut callers = owners[called + 1..]
+        .iter()
+        .skip_while(|owner| matches!(owner, Owner::Loader | Owner::Common));
+    let argument = crash.arguments.get(called).copied().flatten()?;
+    (callers.next() == Some(&Owner::Program) && argument.value != 0).then_some(argument)
 }
 
 /// Returns the owner of the library that was being opened when the process ended.

@@ -1,7 +1,8 @@
 //! Describes a crash: the sentences of the finding, and the remedies.
 
 use super::super::{Dropped, Fact, Facts, Kind, codes, ended};
-use super::{Belongs, Crashed, Function, Who};
+use super::again::OF_ARGUMENT;
+use super::{Belongs, Crashed, Function, Passed, Who};
 use crate::crash::Instruction;
 use crate::names;
 use crate::shell::word;
@@ -56,6 +57,14 @@ impl Crashed {
             let call = self.system_call.as_deref().unwrap_or("unknown");
             return format!(
                 "A filter for system calls (seccomp) ended {program} at the call {call}{who}: {signal} {place}."
+            );
+        }
+        if let Some(Passed { to, argument }) = &self.argument {
+            let call = self.called().unwrap_or_else(|| "Vulkan".into());
+            return format!(
+                "The program passed the invalid address {:#x} to {call} as argument {}, and {to} crashed on it: {signal} {place}.",
+                argument.value,
+                argument.place + 1
             );
         }
         match self.culprit {
@@ -235,6 +244,9 @@ impl Crashed {
             return Some(format!(
                 "Correct the error in {library}: the report that {sanitizer} printed on standard error names the line of the code."
             ));
+        }
+        if self.argument.is_some() {
+            return Some(OF_ARGUMENT.into());
         }
         if self.culprit == Who::Program && (self.is_terminated() || self.exception.is_some()) {
             return Some(OF_EXCEPTION.into());
