@@ -16,7 +16,7 @@ use crate::crash::Environment;
 use crate::itself;
 use crate::report::{Report, codes};
 use crate::shell::word;
-pub(crate) use early::{add as add_early, is_early, last_lines};
+pub(crate) use early::{add as add_early, last_lines, opened_nothing};
 use linked::is_in_variable;
 pub(crate) use sandbox::hides_trace;
 use std::ffi::{OsStr, OsString};

@@ -1,5 +1,6 @@
 //! Finds problems with the display that a program uses for its windows.
 
+mod address;
 mod session;
 mod systems;
 mod xserver;
@@ -10,6 +11,7 @@ use super::{elf, late, origin, surfaces};
 use crate::events::{Event, Record};
 use crate::report::{Crashed, Dropped, Report, codes, rank};
 use crate::variables::Variables;
+use address::Server;
 use std::io::ErrorKind;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -111,6 +113,8 @@ fn needs_x11(report: &Report) -> bool {
     (has("libX11") || has("libxcb")) && !has("libwayland-client")
 }
 
+/// Beginning of the name of Xlib.
+const XLIB: &str = "libX11.so";
 /// Libraries of displays whose functions crash if a program passes a null pointer in place of a display.
 const OF_DISPLAYS: [&str; 4] = ["libX11.so", "libX11-xcb.so", "libxcb.so", "libwayland-client.so"];
 /// Upper bound on the address of a fault that a null pointer causes.
@@ -118,29 +122,42 @@ const NEAR_NULL: u64 = 4096;
 
 /// Completes the finding about a crash of a program that has no display and does not check this.
 pub(super) fn of_crash(dropped: &mut Dropped, crash: Option<&Crashed>, variables: &Variables) {
-    let is_set = |name| variables.get(name).is_some_and(|value| !value.is_empty());
-    if is_set("DISPLAY") || is_set("WAYLAND_DISPLAY") || !crash.is_some_and(is_null_display) {
+    if !crash.is_some_and(is_null_display) {
         return;
     }
-    dropped.findings.insert(
-        0,
-        "neither DISPLAY nor WAYLAND_DISPLAY is set, so the program probably uses a display that it could not open",
-    );
-    dropped.advice = match session::x11(variables) {
-        Some(variables) => to_use(&variables),
-        None => codes::DISPLAY_MISSING.remedy.into(),
+    let value = |name| variables.get(name).filter(|value| !value.is_empty());
+    let problem = match (value("DISPLAY"), value("WAYLAND_DISPLAY")) {
+        (None, None) => Some(Problem {
+            finding: "neither DISPLAY nor WAYLAND_DISPLAY is set".into(),
+            advice: session::x11(variables).map(|variables| to_use(&variables)),
+        }),
+        (Some(display), _) => x11(&display, variables),
+        (None, Some(_)) => None,
     };
+    if let Some(Problem { finding, advice }) = problem {
+        let words = format!("{finding}, so the program probably uses a display that it could not open");
+        dropped.findings.insert(0, words);
+        dropped.advice = advice.unwrap_or_else(|| codes::DISPLAY_MISSING.remedy.into());
+    }
 }
 
-/// Returns `true` if the program passed a null pointer to a library of displays.
+/// Returns `true` if the program passed a null pointer to a library of displays, or is itself a program for X11 that used a null pointer: macros of
+/// Xlib read the structure of a display.
 fn is_null_display(crash: &Crashed) -> bool {
     let first = crash.frames.first().and_then(|frame| frame.file.as_deref());
     let name = first.and_then(|file| file.rsplit('/').next()).unwrap_or_default();
     let address = crash.address.as_deref().and_then(|address| address.strip_prefix("0x"));
     let address = address.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    let is_in_macro = || first == crash.executable.as_deref() && first.is_some_and(|file| opens_xlib(Path::new(file)));
     crash.is_of_program()
-        && OF_DISPLAYS.iter().any(|library| name.starts_with(library))
         && address.is_some_and(|address| address < NEAR_NULL)
+        && (OF_DISPLAYS.iter().any(|library| name.starts_with(library)) || is_in_macro())
+}
+
+/// Returns `true` if a program needs or opens Xlib.
+fn opens_xlib(program: &Path) -> bool {
+    let needs = elf::read(program).is_some_and(|needs| needs.names.iter().any(|name| name.starts_with(XLIB)));
+    needs || !elf::contained(program, &[XLIB]).is_empty()
 }
 
 /// Returns `true` if a program created an instance and did not list devices. Many programs open their window before they list devices.
@@ -186,10 +203,11 @@ impl Problem {
 /// many remote desktops, or runs on another machine.
 pub(super) fn without_dri3(report: &mut Report, records: &[&Record]) -> Option<Dropped> {
     let display = needs_dri3(report, records)?;
+    let is_missing = report.dropped.iter().any(|one| one.code == codes::DISPLAY_MISSING.name);
     let mut found = codes::DISPLAY_WITHOUT_DRI3.about_any("the display");
     found.rank = rank::STATUS - 3;
-    let finding = match display.strip_prefix(':') {
-        Some(number) => match xserver::has_dri3(number.split('.').next()?, &report.variables) {
+    let finding = match address::server(&display) {
+        Server::Socket(number) => match xserver::has_dri3(number, &report.variables) {
             Some(true) => return None,
             Some(false) => {
                 if let Some(place) = xserver::option_dri(Path::new("/")) {
@@ -198,13 +216,16 @@ pub(super) fn without_dri3(report: &mut Report, records: &[&Record]) -> Option<D
                 format!("the X server of DISPLAY={display} does not list the extension DRI3")
             }
             None => {
-                if !report.dropped.iter().any(|one| one.code == codes::DISPLAY_MISSING.name) {
+                if !is_missing {
                     late::before_device(report, records);
                 }
                 return None;
             }
         },
-        None => format!("DISPLAY={display} leads over the network, as with ssh -X, which DRI3 does not"),
+        Server::Port(_) if is_missing => return None,
+        Server::Port(_) | Server::Elsewhere => {
+            format!("DISPLAY={display} leads over the network, as with ssh -X, which DRI3 does not")
+        }
     };
     found.findings = [finding].into();
     Some(found)
@@ -257,9 +278,13 @@ fn is_for_windows(library: &str) -> bool {
 /// Folder with the sockets of the X servers of this machine.
 const X_SOCKETS: &str = "/tmp/.X11-unix";
 
-/// Returns the problem with an X display of this machine, if there is one. Does not check displays of other machines.
+/// Returns the problem with an X display of this machine, if there is one. Does not examine displays of other machines.
 fn x11(display: &str, variables: &Variables) -> Option<Problem> {
-    let number = display.strip_prefix(':')?.split('.').next()?;
+    let number = match address::server(display) {
+        Server::Socket(number) => number,
+        Server::Port(number) => return address::problem(display, number, variables),
+        Server::Elsewhere => return None,
+    };
     let path = format!("{X_SOCKETS}/X{number}");
     let sockets = std::fs::read_to_string("/proc/net/unix").unwrap_or_default();
     let is_abstract = || sockets.lines().any(|line| line.ends_with(&format!("@{path}")));

@@ -2,6 +2,7 @@
 
 use super::instance::update;
 use crate::events::{Event, Record};
+use crate::names::OF_SHELL;
 use crate::report::{Device, Dropped, Report, codes};
 
 /// Remedy for a program that created a device and then failed.
@@ -100,13 +101,10 @@ pub(super) fn before_device(report: &mut Report, records: &[&Record]) {
     }
 }
 
-/// Lowest status that stands for a signal, with which a shell reports that one of its programs crashed.
-const OF_SIGNALS: i32 = 128;
-
 /// Returns the finding that a program failed although a device is usable. Returns `None` if the finding has a special remedy already, or if
 /// the status stands for a signal.
 fn failure(report: &mut Report) -> Option<&mut Dropped> {
-    if report.ending.number.is_none_or(|status| status >= OF_SIGNALS) {
+    if report.ending.number.is_none_or(|status| status >= OF_SHELL) {
         return None;
     }
     let row = codes::PROGRAM_FAILED;

@@ -94,7 +94,8 @@ impl Explain {
             return Ok(None);
         }
         let program = self.program.first().map_or(OsStr::new(""), OsString::as_os_str);
-        let early = |lines| untraced::is_early(finished, program).then_some(Untraced::Early(lines));
+        let early =
+            |lines| untraced::opened_nothing(finished.graphics.as_deref(), program).then_some(Untraced::Early(lines));
         if self.no_try {
             return Ok(early(Vec::new()));
         }

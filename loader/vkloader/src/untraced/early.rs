@@ -1,7 +1,7 @@
 //! Explains programs that fail before they open a Vulkan loader: scripts, launchers and sandboxes that cannot start the program.
 
-use super::{has_no_loader, own_loader};
-use crate::child::{Ending, Finished};
+use super::own_loader;
+use crate::child::Ending;
 use crate::events::{Event, Record};
 use crate::names;
 use crate::report::{Fact, Report, codes};
@@ -11,11 +11,9 @@ use std::path::Path;
 /// Upper bound on the number of printed lines that the finding quotes.
 const MOST_LINES: usize = 3;
 
-/// Returns `true` if a program ended with a failure, and opened neither a Vulkan loader nor a library of OpenGL.
-pub(crate) fn is_early(finished: &Finished, program: &OsStr) -> bool {
-    let is_failure = matches!(finished.ending, Ending::Status(status) if status != 0);
-    let graphics = finished.graphics.as_deref();
-    is_failure && has_no_loader(graphics) && graphics.is_some_and(<[String]>::is_empty) && own_loader(program).is_none()
+/// Returns `true` if it is known that a program opened neither a Vulkan loader nor a library of OpenGL, and that it brings no loader of its own.
+pub(crate) fn opened_nothing(graphics: Option<&[String]>, program: &OsStr) -> bool {
+    graphics.is_some_and(<[String]>::is_empty) && own_loader(program).is_none()
 }
 
 /// Returns the last lines that the processes of a run printed on standard error.

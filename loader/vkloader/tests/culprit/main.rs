@@ -374,6 +374,20 @@ fn a_crash_for_lack_of_a_display_is_told_as_that() {
         "{}",
         explained.findings()
     );
+    // Macros of Xlib read the display in the code of the program itself. Nothing listens at the port of this display.
+    let program = machine.c_program(
+        "#include <dlfcn.h>\nint main(void) { void *l = dlopen(\"libvulkan.so.1\", 2); unsigned v;\n\
+         int (*version)(unsigned *) = dlsym(l, \"vkEnumerateInstanceVersion\"); version(&v);\n\
+         volatile int *display = dlopen(\"libX11.so.6\", 99) ? (void *)&v : 0; return display[33]; }\n",
+    );
+    machine.unset("DISPLAY");
+    machine.variable("DISPLAY", "localhost:59000");
+    let explained = Wrong::explain(&machine, &[], &[&program]);
+    let reason = "there is no X server at localhost:59000";
+    assert!(explained.findings().contains(reason), "{}", explained.findings());
+    machine.variable("DISPLAY", "far.example:0");
+    let explained = Wrong::explain(&machine, &[], &[&program]);
+    assert!(!explained.findings().contains("X server"), "{}", explained.findings());
 }
 
 /// A program that ends itself with a trap needs no other processor.

@@ -3,6 +3,7 @@
 use crate::machine::{self, Machine};
 use crate::{change, of_program, with_library};
 use std::io::{self, Read, Write};
+use std::net::TcpListener;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -291,8 +292,31 @@ fn a_remote_desktop_without_dri3_is_named() {
     assert!(!explained.codes().contains(&"display.without-dri3"));
     std::fs::remove_file(path).expect("just made");
     machine.unset("DISPLAY");
-    machine.variable("DISPLAY", "localhost:10.0");
+    machine.variable("DISPLAY", "far.example:10.0");
     let explained = of_program(&machine, &program, &["device"]);
     assert_eq!(explained.first(), "display.without-dri3");
     assert!(explained.findings().contains("ssh -X"), "{}", explained.findings());
+}
+
+/// `ssh -X` creates a display at a TCP port of the machine, and the display ends with the connection.
+#[test]
+fn a_display_at_a_port_where_nothing_listens_is_named() {
+    let _alone = alone();
+    let mut machine = Machine::new();
+    machine.driver("good", "device one");
+    let program = with_library(&machine, "libxcb.so.1");
+    let server = (6010..6400).find_map(|port| TcpListener::bind(("127.0.0.1", port)).ok());
+    let server = server.expect("a port");
+    let port = server.local_addr().expect("an address").port();
+    let display = format!("localhost:{}.0", port - 6000);
+    machine.variable("DISPLAY", &display);
+    // The server accepts a connection and does not answer, so it may be slow.
+    assert!(!of_program(&machine, &program, &[]).codes().contains(&"display.missing"));
+    drop(server);
+    let explained = of_program(&machine, &program, &[]);
+    assert_eq!(explained.first(), "display.missing", "{:#}", explained.report);
+    let wanted = format!("there is no X server at {display}: nothing listens at port {port} of this machine");
+    assert!(explained.findings().contains(&wanted), "{}", explained.findings());
+    let advice = explained.advice();
+    assert!(advice.to_lowercase().contains("connect with ssh -x again"), "{advice}");
 }

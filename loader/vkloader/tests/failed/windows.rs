@@ -163,7 +163,7 @@ fn a_variable_that_chooses_a_missing_window_system_is_named() {
         "{}",
         explained.advice()
     );
-    machine.variable("DISPLAY", "localhost:10.0");
+    machine.variable("DISPLAY", "far.example:10.0");
     let explained = of_program(&machine, &program, &[]);
     assert_eq!(explained.first(), "variable.window-system", "{:#}", explained.report);
     assert_eq!(

@@ -142,7 +142,7 @@ fn try_all(rows: &[Row]) {
 }
 
 /// Set-ups that have a separate test: the file, and the name of the test.
-const ELSEWHERE: [(&str, &str); 69] = [
+const ELSEWHERE: [(&str, &str); 70] = [
     (
         "setups/servers.rs",
         "a_folder_that_systemd_hides_from_a_service_is_named",
@@ -206,6 +206,10 @@ const ELSEWHERE: [(&str, &str); 69] = [
     ),
     ("failed/displays.rs", "a_display_of_another_user_is_not_offered"),
     ("failed/displays.rs", "a_remote_desktop_without_dri3_is_named"),
+    (
+        "failed/displays.rs",
+        "a_display_at_a_port_where_nothing_listens_is_named",
+    ),
     ("programs.rs", "the_library_that_a_program_opened_instead_is_named"),
     (
         "programs.rs",

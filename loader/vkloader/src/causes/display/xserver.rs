@@ -1,7 +1,8 @@
 //! Sends requests to an X server, to find out whether programs can use it.
 
 use crate::variables::Variables;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
@@ -11,8 +12,28 @@ const COOKIE: &[u8] = b"MIT-MAGIC-COOKIE-1";
 /// Time limit for each answer of the server.
 const LIMIT: Duration = Duration::from_secs(1);
 
+/// A connection to an X server.
+pub(super) trait Connection: Read + Write {
+    /// Sets the time limit for each answer of the server.
+    fn limit(&self, limit: Duration) -> io::Result<()>;
+}
+
+impl Connection for UnixStream {
+    fn limit(&self, limit: Duration) -> io::Result<()> {
+        self.set_read_timeout(Some(limit))?;
+        self.set_write_timeout(Some(limit))
+    }
+}
+
+impl Connection for TcpStream {
+    fn limit(&self, limit: Duration) -> io::Result<()> {
+        self.set_read_timeout(Some(limit))?;
+        self.set_write_timeout(Some(limit))
+    }
+}
+
 /// Returns `true` if an X server accepts a client with the authorization `cookie`; `None` if the server does not answer.
-pub(super) fn accepts(server: &mut UnixStream, cookie: Option<&[u8]>) -> Option<bool> {
+pub(super) fn accepts(server: &mut impl Connection, cookie: Option<&[u8]>) -> Option<bool> {
     let (name, data) = match cookie {
         Some(cookie) => (COOKIE, cookie),
         None => (&b""[..], &b""[..]),
@@ -28,8 +49,7 @@ pub(super) fn accepts(server: &mut UnixStream, cookie: Option<&[u8]>) -> Option<
         hello.resize(hello.len().next_multiple_of(4), 0);
     }
     let mut answer = [0];
-    server.set_read_timeout(Some(LIMIT)).ok()?;
-    server.set_write_timeout(Some(LIMIT)).ok()?;
+    server.limit(LIMIT).ok()?;
     server.write_all(&hello).ok()?;
     server.read_exact(&mut answer).ok()?;
     Some(answer == [1])
