@@ -2,7 +2,8 @@
 //! their programs use another Vulkan loader or no loader.
 
 use crate::itself;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -23,6 +24,25 @@ pub(crate) fn library() -> Option<PathBuf> {
 /// Returns the installed 32-bit `vkloader`, which has its own library.
 pub(crate) fn program_of_32_bits() -> Option<PathBuf> {
     Program::this()?.installed("32/bin/vkloader")
+}
+
+/// Variable that the libraries of this project read, and no other loader.
+const OF_TRACE: &[u8] = b"VK_LOADER_TRACE";
+/// Upper bound on the size in bytes of a library that is searched for words.
+const LARGEST: u64 = 64 << 20;
+
+/// Returns `true` for a library of this project, which writes a trace.
+pub(crate) fn writes_trace(library: &Path) -> bool {
+    contains(library, LARGEST, OF_TRACE)
+}
+
+/// Returns `true` if the first `size` bytes of a file contain `word`.
+pub(crate) fn contains(file: &Path, size: u64, word: &[u8]) -> bool {
+    let mut bytes = Vec::new();
+    let is_file = fs::metadata(file).is_ok_and(|status| status.is_file());
+    let opened = is_file.then(|| File::open(file).ok()).flatten();
+    let read = opened.map(|file| file.take(size).read_to_end(&mut bytes));
+    matches!(read, Some(Ok(_))) && bytes.windows(word.len()).any(|part| part == word)
 }
 
 /// A program and the user who owns its file.
@@ -60,5 +80,25 @@ impl Program {
     /// the file.
     fn has_file(&self, file: &Path) -> bool {
         fs::metadata(file).is_ok_and(|state| state.is_file() && state.uid() == self.owner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_libraries_with_a_trace_are_of_this_project() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("libx.so");
+        for (text, expected) in [
+            (&b"\0VK_LOADER_TRACE\0"[..], true),
+            (b"\0VK_LOADER_DEBUG\0", false),
+            (b"", false),
+        ] {
+            fs::write(&file, text).expect("written");
+            assert_eq!(writes_trace(&file), expected);
+        }
+        assert!(!writes_trace(folder.path()) && !writes_trace(Path::new("/nowhere")));
     }
 }

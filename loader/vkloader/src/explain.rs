@@ -135,9 +135,10 @@ impl Explain {
         }
         let program = self.program.first().map_or(OsStr::new(""), OsString::as_os_str);
         match self.why_untraced(report, finished, folder, seen)? {
-            Some(Untraced::Early(lines)) => untraced::add_early(report, program, finished.ending, &lines),
+            Some(Untraced::Early(lines)) => untraced::add_early(report, program, finished.ending, lines.as_deref()),
             Some(Untraced::Because(why)) => {
                 untraced::add(report, program, &why);
+                self.add_devices_beside(report, finished)?;
                 self.add_cause_beside(report, finished)?;
             }
             None => {}

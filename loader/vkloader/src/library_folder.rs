@@ -7,7 +7,7 @@ use crate::causes::elf::{Identity, folders_before_variable};
 use crate::child::naming;
 use crate::events::{Event, Record};
 use crate::shell::word;
-use crate::{itself, scratch};
+use crate::{carried, itself, scratch};
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
@@ -64,6 +64,27 @@ pub(crate) fn without(value: &str) -> Option<&str> {
     } else {
         Some(value)
     }
+}
+
+/// Returns the reason why a program does not load a library through [`VARIABLE`], with remedies after semicolons, if the program's own folders
+/// come first and have a Vulkan loader.
+pub(crate) fn before_variable(program: &Path) -> Option<String> {
+    let folders = folders_before_variable(program);
+    let mut paths = folders.iter().flat_map(|folder| NAMES.map(|name| folder.join(name)));
+    let path = paths.find(|path| path.exists())?;
+    let first = word(&path.display().to_string());
+    let name = program.display();
+    let writes_trace = carried::writes_trace(&path);
+    let look = writes_trace.then(|| {
+        let name = word(&name.to_string());
+        format!("; or look at the program's own loader: vkloader explain --library {first} -- {name}")
+    });
+    let without = if writes_trace { "" } else { ", which writes no trace" };
+    Some(format!(
+        "{name} first searches its own folders for libraries (DT_RPATH), and finds {first}{without}; to let the program use the system's loader: mv {first} \
+         {first}.off{}",
+        look.unwrap_or_default()
+    ))
 }
 
 impl LibraryFolder {
@@ -144,15 +165,7 @@ impl LibraryFolder {
         if its != own {
             return Some(format!("{name} is for {its}, the library for {own}"));
         }
-        let folders = folders_before_variable(program);
-        let mut paths = folders.iter().flat_map(|folder| NAMES.map(|name| folder.join(name)));
-        let first = paths.find(|path| path.exists())?;
-        let first = word(&first.display().to_string());
-        Some(format!(
-            "{name} first searches its own folders for libraries (DT_RPATH), and finds {first}; to let the program use the system's loader: mv {first} \
-             {first}.off; or look at the program's own loader: vkloader explain --library {first} -- {}",
-            word(&name.to_string())
-        ))
+        before_variable(program)
     }
 
     fn has(&self, path: &str) -> bool {

@@ -100,8 +100,11 @@ fn own_variable(layer: &str, records: &[Record]) -> Option<Set> {
     manifests::own_switch(Path::new(manifest?), layer)
 }
 
-/// End of a remedy with which no device is left.
+/// End of a remedy for a layer with which no device is left.
 const NO_DEVICE_LEFT: &str = "no device is left then, so this helps only a program that also works without Vulkan";
+/// End of a remedy for the only driver that has a device.
+const NO_OTHER_DRIVER: &str =
+    "no other driver has a device here, so leaving this one out helps only a program that also works without Vulkan";
 
 impl Library {
     /// Runs the probe with the first remedy that sets a variable, and adds the result to the report. If another driver or layer then
@@ -139,12 +142,15 @@ impl Library {
                 let is_replaced = self.without_effect(report, &first)?;
                 // A program may work without the driver that the remedy disables, even if it then gets no device.
                 let is_useful = of_program && ends;
+                let is_of_driver = first.0 != WITHOUT_LAYERS;
                 let first = &mut report.dropped[0];
-                if !is_replaced && !is_useful {
+                if !is_replaced && (!is_useful || is_of_driver) {
                     without_command(first, &old);
-                } else if !is_replaced && first.advice.contains(&old) {
+                }
+                let end = if is_of_driver { NO_OTHER_DRIVER } else { NO_DEVICE_LEFT };
+                if !is_replaced && is_useful && (is_of_driver || first.advice.contains(&old)) {
                     let advice = first.advice.trim_end_matches('.');
-                    first.advice = format!("{advice}; {NO_DEVICE_LEFT}");
+                    first.advice = format!("{advice}; {end}");
                 }
             }
         }

@@ -2,18 +2,22 @@
 
 mod early;
 mod launched;
+mod others;
 mod sandbox;
 mod started;
+mod unopened;
 mod word_size;
 
+pub(crate) use unopened::{is_name_of_loader, printed, why as why_unopened};
 pub(crate) use word_size::{become_32_bits, is_of_other_size, of_other_size};
 
 use crate::c_library;
 use crate::causes;
-use crate::causes::elf::{Closure, Identity, folders, interpreter, is_usual, locate, read, undefined_in};
+use crate::causes::elf::{Closure, Identity, folders, interpreter, is_usual, read, undefined_in};
 use crate::child::Ending;
 use crate::crash::Environment;
 use crate::itself;
+use crate::library_folder;
 use crate::report::{Report, codes};
 use crate::shell::word;
 pub(crate) use early::{add as add_early, last_lines, opened_nothing};
@@ -117,37 +121,6 @@ pub(crate) fn lacks_files(environments: &[Environment]) -> Option<String> {
     ))
 }
 
-/// Returns the reason why a program wrote no trace, if the dynamic linker did not find the loader. `name` is the name or path that the program
-/// opened.
-pub(crate) fn lacks_loader(name: &str) -> String {
-    let installed = locate(LOADER, Identity::of_this_process());
-    if name.contains('/') {
-        let state = if Path::new(name).exists() {
-            "which cannot be opened"
-        } else {
-            "which is not there"
-        };
-        return format!(
-            "the program opens the Vulkan loader by the path {name}, {state}; let it open {LOADER} without a folder, which the dynamic linker finds"
-        );
-    }
-    match installed {
-        Some(path) if name == causes::LINK => format!(
-            "the program opens {name}, which the dynamic linker does not find: only {} is installed; let it open {LOADER}, or {}",
-            path.display(),
-            causes::TO_LINK
-        ),
-        Some(path) => format!(
-            "the program opens {name}, and the dynamic linker gives it no such library, although {} exists; to see the reason: LD_DEBUG=libs PROGRAM",
-            path.display()
-        ),
-        None => format!(
-            "the program opens {name}, which the dynamic linker does not find; {}",
-            codes::LOADER_NOT_OPENED.remedy.trim_end_matches('.')
-        ),
-    }
-}
-
 /// Returns `true` if it is known that a program opened no Vulkan loader.
 pub(crate) fn has_no_loader(graphics: Option<&[String]>) -> bool {
     graphics.is_some_and(|graphics| loader_in(graphics).is_none())
@@ -173,6 +146,9 @@ fn opened(graphics: Option<&[String]>, library: &Path) -> Option<String> {
     let file = |path: &String| Path::new(path).file_name().map(|name| name.display().to_string());
     if let Some(path) = loader_in(graphics) {
         let folder = Path::new(path).parent().unwrap_or(Path::new("/"));
+        if is_usual(folder) && !library.is_absolute() {
+            return Some(others::why(path, folder));
+        }
         if is_usual(folder) {
             return Some(format!(
                 "it opened the system's loader, {path}, which writes no trace: the program, or what starts it, clears LD_LIBRARY_PATH; start \
@@ -355,12 +331,16 @@ fn has_capabilities(program: &Path) -> bool {
 /// Returns the reason why a program has no trace, if the program comes with its own loader.
 fn has_loader(program: &OsStr) -> Option<String> {
     let loader = own_loader(program)?;
-    Some(format!(
-        "{} brings its own Vulkan loader, {}, which writes no trace; vkloader explain --library LIBRARY -- PROGRAM runs it under a library of \
-         this project",
-        Path::new(program).display(),
-        loader.display()
-    ))
+    let before = itself::find(program).and_then(|program| library_folder::before_variable(&program));
+    Some(match before {
+        Some(words) => words,
+        None => format!(
+            "{} brings its own Vulkan loader, {}, which writes no trace; to run it under a library of this project: {}",
+            Path::new(program).display(),
+            loader.display(),
+            others::with_library(Path::new("/"))
+        ),
+    })
 }
 
 /// Returns the reason why a program has no trace, if the program cannot open libraries.

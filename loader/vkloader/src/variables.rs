@@ -52,7 +52,6 @@ impl Variables {
     }
 
     /// Returns the variables of a program that has another value of one variable than this process.
-    #[cfg(test)]
     pub(crate) fn with(name: &str, value: &str) -> Self {
         Self([(name.to_owned(), Some(value.to_owned()))].into())
     }

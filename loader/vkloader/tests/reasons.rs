@@ -245,6 +245,13 @@ fn a_layer_that_is_older_than_the_program_is_named() {
     let found = explained.found("layer.older");
     assert_eq!(found["name"], "VK_LAYER_old");
     assert!(found["findings"].to_string().contains("Vulkan 1.1"), "{found:#}");
+    assert_eq!(found["advice"], "", "the program works with the layer");
+    let explained = of_shell(&machine, "$P; exit 3");
+    let found = explained.found("layer.older");
+    assert!(
+        found["advice"].to_string().contains("PROGRAM"),
+        "{found:#}"
+    );
 }
 
 #[test]

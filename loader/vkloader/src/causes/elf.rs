@@ -18,11 +18,12 @@ use crate::report::{Absent, Dropped, Kind, codes, rank};
 use crate::shell;
 pub(in crate::causes) use contents::contained;
 use contents::contains;
+pub(crate) use damage::Fault;
 use damage::damaged;
 use linked as closure;
 pub(crate) use linked::{
     Closure, Identity, Needs, examine, folders, folders_before_variable, interpreter, interpreter_in, is_cached,
-    is_usual, list_of, locate, named_path, read, usual_folders,
+    is_in_variable, is_usual, list_of, locate, named_path, read, usual_folders, usual_of as replaced_file,
 };
 use reasons::Code;
 pub(super) use refused::closed;

@@ -33,7 +33,17 @@ pub(super) fn find(report: &mut Report, records: &[&Record], of_program: bool) {
         found.extend(refused(report, records));
     }
     if of_program {
-        found.extend(records.iter().filter_map(|record| older(record, report)));
+        // Newer versions rarely matter to a layer that works, so a program that does not fail needs no remedy.
+        let is_harmless = report.ended.is_none() && report.is_usable();
+        let all = records.iter().filter_map(|record| older(record, report));
+        found.extend(all.map(|one| Dropped {
+            advice: if is_harmless && one.rank == rank::ASIDE {
+                String::new()
+            } else {
+                one.advice
+            },
+            ..one
+        }));
     }
     for one in found {
         if !report

@@ -5,6 +5,7 @@ use super::elf::Identity;
 use super::packages;
 use crate::report::{Dropped, Report};
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 /// Codes of findings about failures whose cause may be a missing library that the driver tried to open.
 const CODES: [&str; 6] = [
@@ -52,17 +53,46 @@ pub(super) fn explain(dropped: &mut Dropped, outputs: &[String], own: Identity) 
     }
 }
 
-/// Returns the first name or path of a library that a process opened by `dlopen` but did not get, among those whose file name begins with
-/// `beginning`. Returns `None` if the process got another one of these libraries, because programs try several names.
-pub(crate) fn unfound(outputs: &[String], beginning: &str) -> Option<String> {
+/// A library that a process asked for and did not get.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Unfound {
+    /// Name or path by which the process asked for the library.
+    pub(crate) name: String,
+    /// Existing files that the dynamic linker tried, in its order.
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// Returns the first library that a process opened or needed but did not get, among those whose file name `is_it` accepts. Returns `None` if
+/// the process got another one of these libraries, because programs try several names.
+pub(crate) fn unfound(outputs: &[String], is_it: impl Fn(&str) -> bool) -> Option<Unfound> {
     outputs.iter().find_map(|output| {
-        let texts = output.lines().filter_map(|line| line.split_once(":\t"));
-        let files = texts.filter_map(|(_, text)| text.trim().strip_prefix("file=")?.split_once(" ["));
-        let own = files.filter(|(name, _)| file_name(name).starts_with(beginning));
-        let with = |part: &'static str| own.clone().filter(move |(_, rest)| rest.contains(part));
-        let is_any = with("generating link map").next().is_some();
-        let (name, _) = with("dynamically loaded by ").next().filter(|_| !is_any)?;
-        Some(name.into())
+        let mut asked: Vec<Unfound> = Vec::new();
+        // The paths that follow belong to the library that the process asked for last.
+        let mut is_asked = false;
+        for text in output.lines().filter_map(|line| Some(line.split_once(":\t")?.1.trim())) {
+            if let Some((name, rest)) = text.strip_prefix("file=").and_then(|text| text.split_once(" [")) {
+                is_asked = is_it(file_name(name));
+                if is_asked && rest.contains("generating link map") {
+                    return None;
+                }
+                let is_known = asked.last().is_some_and(|last| last.name == name);
+                let asks = ["dynamically loaded by ", "needed by "]
+                    .iter()
+                    .any(|by| rest.contains(by));
+                if is_asked && asks && !is_known {
+                    asked.push(Unfound {
+                        name: name.into(),
+                        files: Vec::new(),
+                    });
+                }
+            } else if let Some(path) = text.strip_prefix("trying file=").filter(|_| is_asked)
+                && let Some(last) = asked.last_mut()
+            {
+                last.files
+                    .extend(Some(PathBuf::from(path)).filter(|path| path.exists()));
+            }
+        }
+        asked.into_iter().next()
     })
 }
 
@@ -106,7 +136,7 @@ fn same_file(one: &str, other: &str) -> bool {
     real.is_ok_and(|real| std::fs::canonicalize(other).is_ok_and(|other| other == real))
 }
 
-fn file_name(path: &str) -> &str {
+pub(crate) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
@@ -139,8 +169,31 @@ mod tests {
     #[test]
     fn a_library_that_a_process_opened_and_did_not_get() {
         let outputs = ["".into(), OUTPUT.into()];
-        assert_eq!(unfound(&outputs, "libfirst.so").as_deref(), Some("libfirst.so.0"));
-        assert_eq!(unfound(&outputs, "libsecond.so"), None);
-        assert_eq!(unfound(&outputs, "libfourth.so"), None);
+        let found = |name: &'static str| unfound(&outputs, |file| file.starts_with(name)).map(|found| found.name);
+        assert_eq!(found("libfirst.so").as_deref(), Some("libfirst.so.0"));
+        assert_eq!(found("libsecond.so"), None);
+        assert_eq!(found("libfourth.so"), None);
+    }
+
+    #[test]
+    fn existing_files_that_the_dynamic_linker_tried_are_listed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("libx.so.1");
+        std::fs::write(&file, "no library").expect("a file");
+        let output = format!(
+            "1:\tfile=libx.so.1 [0];  needed by ./app [0]\n1:\tfind library=libx.so.1 [0]; searching\n\
+             1:\t  trying file=/nowhere/libx.so.1\n1:\t  trying file={}\n1:\tfile=liby.so.1 [0];  needed by ./app [0]\n\
+             1:\t  trying file=/\n",
+            file.display()
+        );
+        let found = unfound(&[output], |name| name == "libx.so.1");
+        let name = "libx.so.1".into();
+        assert_eq!(
+            found,
+            Some(Unfound {
+                name,
+                files: vec![file]
+            })
+        );
     }
 }

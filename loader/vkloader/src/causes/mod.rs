@@ -5,6 +5,7 @@ mod companions;
 mod display;
 pub(crate) mod elf;
 mod executable;
+mod foreign;
 mod hardware;
 mod instance;
 mod late;
@@ -37,10 +38,12 @@ pub(crate) use chosen::without_vulkan;
 pub(crate) use hardware::for_cards;
 pub(crate) use instance::{LINK, TO_LINK};
 pub(crate) use limits::Limits;
-pub(crate) use linker::{unfound, worth_watching};
+pub(crate) use linker::{Unfound, file_name, unfound, worth_watching};
 pub(crate) use manifest::is_odd as is_odd_manifest;
 use origin::Origin;
+pub(crate) use origin::of_value as origin_of;
 pub(crate) use overriding::REPLACING;
+pub(crate) use packages::reinstall;
 pub(crate) use scripts::clearing;
 pub(crate) use snap::Snap;
 pub(crate) use symbols::of_layer as symbol_of_layer;
@@ -67,6 +70,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     let is_replaced = variables(&records).any(|(name, value)| replacing::is_replacing(name, value));
     hardware::find(report, is_replaced);
     multiarch::set_aside(report);
+    foreign::explain(report);
     add_missing_driver(report);
     if report.loader.is_some() {
         find_in_settings(report, &records, of_program);
@@ -82,7 +86,9 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     put_drivers_first(report);
     late::cards_first(report);
     put_software_last(report);
-    report.dropped.sort_by_key(|dropped| dropped.rank);
+    // Of drivers that fail for one reason, those without a card here come last.
+    let Report { dropped, hardware, .. } = report;
+    dropped.sort_by_key(|one| (one.rank, hardware::is_without_card(one, hardware)));
     advise_on_hardware(report);
 }
 

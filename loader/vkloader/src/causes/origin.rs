@@ -1,6 +1,7 @@
 //! Finds the origin of a variable: the process that set it, and the file that sets it in every session.
 
 use super::scripts;
+use crate::library_folder;
 use crate::report::{Dropped, Fact, Kind, Report};
 use crate::variables::Variables;
 use std::ffi::{OsStr, OsString};
@@ -162,6 +163,20 @@ impl Origin {
             dropped.advice = format!("{advice}; for new sessions, {lasting}");
         }
     }
+}
+
+/// Returns a sentence about the origin of a value that a variable has in the program.
+pub(crate) fn of_value(name: &str, value: &str) -> Option<String> {
+    let value = library_folder::without(value)?;
+    let own = std::env::var(name).ok();
+    let variables = if own.as_deref() == Some(value) {
+        Variables::default()
+    } else {
+        Variables::with(name, value)
+    };
+    let origin = Origin::of(name, &variables, false);
+    // A file that sets the variable in each session comes last.
+    origin.words.into_iter().next_back().map(|(words, _)| words)
 }
 
 /// Returns the name of the Flatpak application in whose sandbox this process runs.

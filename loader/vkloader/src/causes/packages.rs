@@ -3,6 +3,8 @@
 mod manager;
 
 use super::elf::{self, Identity};
+use crate::installed;
+use manager::Manager;
 use std::fs;
 use std::path::Path;
 
@@ -136,9 +138,36 @@ fn in_words(libraries: &[&str]) -> String {
     format!(": {} (Debian, Ubuntu), {} (Fedora), {} (Arch)", of(0), of(1), of(2))
 }
 
+/// Returns the remedy that installs Mesa's drivers, with the command of this system if it is known.
+pub(super) fn install_drivers() -> String {
+    match Manager::of(Path::new("/")) {
+        Some(manager) => manager.install_drivers().into(),
+        None => "install mesa-vulkan-drivers (Debian, Ubuntu, Fedora), or vulkan-radeon, vulkan-intel or vulkan-swrast (Arch)".into(),
+    }
+}
+
+/// Returns `true` for the library of NVIDIA's driver at a path, and for libraries that it needs.
+pub(super) fn is_of_nvidia(path: &str) -> bool {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    is_nvidias(file) || catalogue::hardware::of(path.as_bytes()).is_some_and(|row| row.on_demand_vendor != 0)
+}
+
 /// Returns `true` for a library of NVIDIA's driver.
 fn is_nvidias(library: &str) -> bool {
     NVIDIA.iter().any(|beginning| library.starts_with(beginning))
+}
+
+/// Returns the remedy that installs the package of a file again, with the command if it is known. Returns `None` if the file belongs to no
+/// package.
+pub(crate) fn reinstall(file: &str) -> Option<String> {
+    let owner = installed::owner(file)?;
+    let command = again(&owner).map_or_else(String::new, |command| format!(": {command}"));
+    Some(format!("reinstall the {owner}, which brings {file}{command}"))
+}
+
+/// Returns the command that installs a package again, given in the words of [`installed::owner`].
+pub(super) fn again(owner: &str) -> Option<String> {
+    Manager::of(Path::new("/"))?.again(owner.strip_prefix("package ")?)
 }
 
 /// Returns the remedy for NVIDIA's driver without its library `library`; `None` for a library of others.

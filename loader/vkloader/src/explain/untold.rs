@@ -17,8 +17,8 @@ const WITH_DESCRIPTOR: &str =
 pub(super) enum Untraced {
     /// The reason, and after each semicolon a remedy.
     Because(String),
-    /// The program failed before it opened a loader. The field has the last lines that it printed.
-    Early(Vec<String>),
+    /// The program failed before it opened a loader. The field has the last lines that it printed, if they are known.
+    Early(Option<Vec<String>>),
 }
 
 impl From<String> for Untraced {
@@ -73,11 +73,42 @@ impl Explain {
         let mut beside = of_probe(&self.library, &probe, Seen::last(&probe.output).as_ref())?;
         causes::find(&mut beside, &probe, None, false);
         let mut causes = beside.dropped.into_iter().filter(|one| !one.advice.is_empty());
-        if let Some(mut cause) = causes.next().filter(|_| beside.verdict == Verdict::Nothing) {
+        if let Some(mut cause) = causes
+            .next()
+            .filter(|_| beside.verdict == Verdict::Nothing && beside.loader.is_some())
+        {
             cause
                 .findings
                 .push("this was tried: with the variables of the program, this library finds no device either");
             report.dropped.insert(0, cause);
+        }
+        Ok(())
+    }
+
+    /// Adds the devices that a probe gets from the loader that the program used, if that loader writes no trace.
+    pub(super) fn add_devices_beside(&self, report: &mut Report, finished: &Finished) -> io::Result<()> {
+        let own = finished.graphics.as_deref().and_then(untraced::loader_in);
+        let Some(own) = own.filter(|_| !self.no_try && self.library.library.is_none()) else {
+            return Ok(());
+        };
+        tell_of_tries();
+        let probe = child::run(self.library.probe()?, self.library.limit(), KEPT)?;
+        let Some(seen) = Seen::last(&probe.output) else {
+            return Ok(());
+        };
+        let real = |path: &str| std::fs::canonicalize(path).ok();
+        let is_same = seen.library.as_deref().is_some_and(|path| real(path) == real(own));
+        if let Some(first) = report.dropped.first_mut().filter(|_| is_same) {
+            let devices: Vec<&str> = seen.devices.iter().map(|device| device.name.as_str()).collect();
+            let words = match (&devices[..], seen.failed_call()) {
+                ([], Some((call, code))) => format!(
+                    "a process of vkloader gets {} from {call} of this loader",
+                    names::result(code)
+                ),
+                ([], None) => "a process of vkloader gets no device from this loader".into(),
+                _ => format!("a process of vkloader gets from this loader: {}", devices.join(", ")),
+            };
+            first.findings.insert(0, words);
         }
         Ok(())
     }
@@ -97,13 +128,14 @@ impl Explain {
         let early =
             |lines| untraced::opened_nothing(finished.graphics.as_deref(), program).then_some(Untraced::Early(lines));
         if self.no_try {
-            return Ok(early(Vec::new()));
+            return Ok(early(None));
         }
         tell(AGAIN);
         let watched = self.watch(folder, Purpose::Linker)?;
-        Ok(match causes::unfound(&watched.linker, causes::LINK) {
-            Some(name) => Some(untraced::lacks_loader(&name).into()),
-            None => early(untraced::last_lines(&watched.records)),
+        let asked = causes::unfound(&watched.linker, untraced::is_name_of_loader);
+        Ok(match asked.or_else(|| untraced::printed(&watched.records)) {
+            Some(asked) => Some(untraced::why_unopened(&asked, &finished.environments).into()),
+            None => early(Some(untraced::last_lines(&watched.records))),
         })
     }
 }

@@ -335,9 +335,10 @@ pub(crate) struct Dropped {
 
 impl Dropped {
     /// Returns `true` if one line suffices for the finding, because the situation is normal: most machines have drivers without matching
-    /// hardware.
+    /// hardware, and layers that are older than the program.
     pub(crate) fn is_noise(&self) -> bool {
-        self.code == "driver.no-devices" && !self.names_file
+        let is_harmless = self.code == codes::LAYER_OLDER.name && self.advice.is_empty();
+        self.code == "driver.no-devices" && !self.names_file || is_harmless
     }
 
     /// Returns the finding as one line.

@@ -247,6 +247,17 @@ impl Report {
         names(self) == names(other)
     }
 
+    /// Returns the word before the first cause, if it does not explain the verdict: a device can be used, or the cause is about a layer and only
+    /// software can be used.
+    pub(crate) fn aside(&self, cause: &Dropped) -> Option<&'static str> {
+        match self.verdict {
+            _ if self.is_failure() => None,
+            Verdict::Hardware => Some("But: "),
+            Verdict::SoftwareOnly => (!cause.explains_missing_card()).then_some("Also: "),
+            Verdict::Nothing => None,
+        }
+    }
+
     /// Returns the first finding that has a remedy and explains the verdict. If hardware is usable and the program did not fail, returns the
     /// first finding about something that the user probably misses.
     pub(crate) fn first_cause(&self) -> Option<&Dropped> {
@@ -319,6 +330,24 @@ mod tests {
         assert_eq!(first(&report).as_deref(), Some(codes::HARDWARE_NO_NODE.name));
         report.dropped = vec![codes::HARDWARE_NONE.about("this machine")];
         assert_eq!(first(&report).as_deref(), Some(codes::HARDWARE_NONE.name));
+    }
+
+    #[test]
+    fn a_layer_does_not_explain_that_only_software_is_usable() {
+        let report = |verdict| Report {
+            verdict,
+            ..Report::default()
+        };
+        let layer = codes::LAYER_CALL_FAILED.about("VK_LAYER_odd");
+        let card = codes::HARDWARE_NO_NODE.about("card");
+        for (verdict, of_layer, of_card) in [
+            (Verdict::Hardware, Some("But: "), Some("But: ")),
+            (Verdict::SoftwareOnly, Some("Also: "), None),
+            (Verdict::Nothing, None, None),
+        ] {
+            assert_eq!(report(verdict).aside(&layer), of_layer);
+            assert_eq!(report(verdict).aside(&card), of_card);
+        }
     }
 
     #[test]

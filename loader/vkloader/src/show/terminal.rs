@@ -169,9 +169,10 @@ fn verdict(report: &Report, lines: &mut Lines) -> io::Result<()> {
     };
     lines.wrapped((mark, "  "), style, &report.headline())?;
     if let Some(cause) = report.first_cause() {
-        let is_aside = report.verdict == Verdict::Hardware && !report.is_failure();
-        let (beginning, style) = if is_aside { ("  But: ", WARNING) } else { ("  ", style) };
-        lines.wrapped((beginning, "  "), style, &cause.reason)?;
+        let aside = report.aside(cause);
+        let style = if aside.is_some() { WARNING } else { style };
+        let beginning = format!("  {}", aside.unwrap_or_default());
+        lines.wrapped((&beginning, "  "), style, &cause.reason)?;
         for fact in cause.head_facts() {
             lines.wrapped(("    ", "      "), Style::new(), &fact)?;
         }

@@ -2,6 +2,7 @@
 
 use super::LOADER;
 use crate::carried;
+use crate::causes;
 use crate::causes::elf::{Closure, Identity, locate};
 use crate::events::{Event, Record};
 use crate::itself;
@@ -94,22 +95,27 @@ fn for_32_bits(its: Identity, packages: &str) -> String {
     }
 }
 
-/// Returns the manifests in a trace whose driver is a library for programs with the identity `its`, each with the library.
+/// Returns the manifests in a trace whose driver is a library for programs with the identity `its`, each with the library. Without a trace, because
+/// the loader is another one, returns those in the usual folders.
 fn drivers(records: &[Record], its: Identity) -> Vec<(String, PathBuf)> {
+    let has_trace = records.iter().any(|record| matches!(record.event, Event::Loaded(_)));
+    let decided = records.iter().filter_map(|record| match &record.event {
+        Event::Decision(decision) if decision.subject == "driver-manifest" => Some(decision.name.clone()),
+        _ => None,
+    });
+    let all: Vec<String> = if has_trace {
+        decided.collect()
+    } else {
+        causes::usual_manifests()
+    };
     let mut found: Vec<(String, PathBuf)> = Vec::new();
-    for record in records {
-        let Event::Decision(decision) = &record.event else {
-            continue;
-        };
-        let is_known = found.iter().any(|(known, _)| *known == decision.name);
-        if decision.subject != "driver-manifest" || is_known {
-            continue;
-        }
-        let path = Path::new(&decision.name);
+    for name in all {
+        let path = Path::new(&name);
         let library = manifests::named(path).map(|named| manifests::found(path, &named));
         let library = library.and_then(|library| locate(&library.display().to_string(), its));
-        if let Some(library) = library.filter(|library| Identity::of(library) == Some(its)) {
-            found.push((decision.name.clone(), library));
+        let is_new = found.iter().all(|(known, _)| *known != name);
+        if let Some(library) = library.filter(|library| is_new && Identity::of(library) == Some(its)) {
+            found.push((name, library));
         }
     }
     found

@@ -44,6 +44,53 @@ fn a_loader_that_the_dynamic_linker_does_not_find_is_named() {
     );
 }
 
+/// The name of the loader of macOS, which no system with Linux has.
+#[test]
+fn a_wrong_name_of_the_loader_comes_with_the_right_one() {
+    assert_told(
+        &explain(&machine(), "return dlopen(\"libvulkan.1.so\", 2) ? 0 : 3;"),
+        "libvulkan.1.so, which is not the name of the Vulkan loader on Linux: that is libvulkan.so.1",
+        "~/.local/lib/libvulkan.1.so && LD_LIBRARY_PATH=~/.local/lib PROGRAM",
+    );
+}
+
+/// A script leads the program to a truncated loader in a folder of its own.
+#[test]
+fn a_damaged_loader_that_a_script_leads_to_is_named_with_the_line() {
+    let machine = machine();
+    let folder = machine.path("game");
+    fs::create_dir(&folder).expect("a folder");
+    let file = folder.join("libvulkan.so.1");
+    let program = machine.c_program(&format!(
+        "{BEGIN}int main(void) {{ void *l = dlopen(\"libvulkan.so.1\", 2); if (!l) puts(dlerror()); return l ? 0 : 3; }}\n"
+    ));
+    let script = machine.path("start");
+    let folder = folder.display();
+    let text = format!("#!/bin/sh\nexport LD_LIBRARY_PATH={folder}\nexec {program}\n");
+    steady::write_script(&script, &text);
+    let library = library();
+    let words = [
+        "--library",
+        library.to_str().expect("plain"),
+        "--",
+        script.to_str().expect("plain"),
+    ];
+    let whole = fs::read(&library).expect("the library");
+    let named = file.display();
+    for (bytes, finding) in [
+        (&whole[..40], format!("{named} is cut: it has 40 bytes")),
+        (&whole[..100], format!("{named} is cut: it has 100 bytes")),
+        (b"no library", format!("{named} is not a library")),
+    ] {
+        fs::write(&file, bytes).expect("written");
+        let explained = machine.explain_with(&words);
+        assert_told(&explained, &finding, &named.to_string());
+        let reason = explained.report["dropped"][0]["reason"].as_str().unwrap_or_default();
+        let origin = format!("LD_LIBRARY_PATH leads there: line 2 of {} sets it", script.display());
+        assert!(reason.contains(&origin), "{reason}");
+    }
+}
+
 /// A launcher fails before it starts the program, so its own message is the reason.
 #[test]
 fn a_program_that_fails_before_it_opens_a_loader_comes_with_its_last_lines() {
@@ -67,6 +114,13 @@ fn a_program_that_fails_before_it_opens_a_loader_comes_with_its_last_lines() {
         !explained.codes().contains(&"program.no-trace"),
         "{:#}",
         explained.report
+    );
+    let explained = self::explain(&machine, "return 3;");
+    assert_eq!(explained.first(), "program.failed-early");
+    assert!(
+        explained.advice().starts_with("It printed nothing"),
+        "{}",
+        explained.advice()
     );
 }
 

@@ -142,7 +142,7 @@ fn try_all(rows: &[Row]) {
 }
 
 /// Set-ups that have a separate test: the file, and the name of the test.
-const ELSEWHERE: [(&str, &str); 70] = [
+const ELSEWHERE: [(&str, &str); 75] = [
     (
         "setups/servers.rs",
         "a_folder_that_systemd_hides_from_a_service_is_named",
@@ -158,6 +158,22 @@ const ELSEWHERE: [(&str, &str); 70] = [
     (
         "failed/untraced.rs",
         "a_program_that_has_no_descriptor_left_for_its_loader_is_said_as_that",
+    ),
+    (
+        "failed/untraced.rs",
+        "a_damaged_loader_that_a_script_leads_to_is_named_with_the_line",
+    ),
+    (
+        "failed/untraced.rs",
+        "a_wrong_name_of_the_loader_comes_with_the_right_one",
+    ),
+    (
+        "programs.rs",
+        "a_program_that_gets_the_loader_of_the_system_is_told_which_option_gives_a_trace",
+    ),
+    (
+        "programs.rs",
+        "a_loader_that_comes_before_the_variable_is_named_at_once",
     ),
     (
         "failed/untraced.rs",
@@ -255,6 +271,10 @@ const ELSEWHERE: [(&str, &str); 70] = [
     (
         "programs.rs",
         "a_library_that_a_program_brings_and_that_is_too_old_is_named",
+    ),
+    (
+        "setups/surroundings.rs",
+        "a_driver_of_the_host_of_a_container_is_not_repaired_but_replaced",
     ),
     (
         "setups/surroundings.rs",

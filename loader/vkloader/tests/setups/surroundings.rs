@@ -46,6 +46,30 @@ fn driver_with_library_in_variable(machine: &mut Machine) -> String {
     folder
 }
 
+/// In toolbox and distrobox, the files of the host are below `/run/host`. The host may be another system than the container.
+#[test]
+fn a_driver_of_the_host_of_a_container_is_not_repaired_but_replaced() {
+    let mut machine = Machine::new();
+    let folder = "/run/host/usr/share/vulkan/icd.d";
+    fs::create_dir_all(machine.path(&format!("system{folder}"))).expect("folders");
+    let text =
+        r#"{"file_format_version": "1.0.1", "ICD": {"library_path": "libvulkan_ofhost.so", "api_version": "1.3.0"}}"#;
+    machine.file(&format!("system{folder}/ofhost_icd.json"), text);
+    machine.variable("VK_DRIVER_FILES", format!("{folder}/ofhost_icd.json"));
+    if !machine.in_made_up_system(&["/run"]) {
+        return;
+    }
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.first()), (1, "driver.not-opened"));
+    let findings = explained.findings();
+    assert!(findings.contains("of the host, which is another system"), "{findings}");
+    let advice = explained.advice();
+    assert!(
+        advice.contains("unset VK_DRIVER_FILES") && !advice.contains("einstall"),
+        "{advice}"
+    );
+}
+
 #[test]
 fn a_needed_library_in_a_file_system_that_forbids_programs_is_named() {
     let mut machine = Machine::new();

@@ -3,6 +3,7 @@
 use super::closure::{self, Closure, Identity};
 use super::{FOR_ANOTHER_SYSTEM, file_name, locate, refused, shown};
 use crate::causes::instance::to_install;
+use crate::causes::packages;
 use crate::installed;
 use crate::report::{Dropped, UNTIL_THEN};
 use crate::shell::word;
@@ -14,16 +15,16 @@ use std::path::{Path, PathBuf};
 const LONGEST_HEAD: u64 = 64;
 
 /// Fault of a file that is to be opened as a library.
-pub(in crate::causes) struct Fault {
+pub(crate) struct Fault {
     /// The fault, as one sentence with the path of the file.
-    pub(in crate::causes) finding: String,
+    pub(crate) finding: String,
     /// Remedy, if the file itself must be changed instead of being replaced.
-    pub(in crate::causes) advice: Option<String>,
+    pub(crate) advice: Option<String>,
 }
 
 impl Fault {
     /// Returns the fault of a file; `None` for a whole library that this user may read and that is for the processor of the program.
-    pub(in crate::causes) fn of(path: &Path, own: Identity) -> Option<Self> {
+    pub(crate) fn of(path: &Path, own: Identity) -> Option<Self> {
         let name = shown(path);
         // Opening a pipe without a writer would block.
         if fs::metadata(path).is_ok_and(|status| !status.is_file()) {
@@ -137,7 +138,8 @@ fn damage(path: &Path) -> Option<String> {
             "{} is cut: it has {size} bytes of at least {whole}",
             shown(path)
         )),
-        (_, None) if size < LONGEST_HEAD => Some(format!(
+        // The program headers of a file of another kind may be unknown here, so only a short file of another kind counts.
+        (Some(kind), None) if size < LONGEST_HEAD || kind == Identity::of_this_process() => Some(format!(
             "{} is cut: it has {size} bytes, and its own head is incomplete",
             shown(path)
         )),
@@ -207,17 +209,16 @@ pub(super) fn adapt_to_layer(dropped: &mut Dropped) {
     }
     dropped.advice = dropped
         .advice
-        .replace("install another driver", "install another layer");
+        .replace("install another driver", "install another layer")
+        .replace(
+            "Install the driver and its libraries",
+            "Install the layer and its libraries",
+        );
 }
 
-/// Returns a package with the command that installs it again on systems with apt.
+/// Returns a package with the command that installs it again.
 fn with_command(owner: &str) -> String {
-    let name = owner
-        .strip_prefix("package ")
-        .filter(|_| Path::new("/usr/bin/apt-get").exists());
-    name.map_or(owner.into(), |name| {
-        format!("{owner} (apt-get install --reinstall {name})")
-    })
+    packages::again(owner).map_or(owner.into(), |command| format!("{owner} ({command})"))
 }
 
 /// Adds the damaged file to the finding about a crash: the library in which the process ended, or a library that it needs. A truncated file

@@ -170,6 +170,8 @@ fn too_old(report: &mut Report) {
         .for_each(|one| one.rank = rank::BROKEN + 1);
 }
 
+/// Mesa's driver dzn, which uses the cards of Windows.
+const OF_WSL: &str = "libvulkan_dzn";
 /// Library through which Mesa's driver dzn calls Windows, in the folder that WSL mounts.
 const OF_WINDOWS: &str = "usr/lib/wsl/lib/libdxcore.so";
 
@@ -178,16 +180,15 @@ const OF_WINDOWS: &str = "usr/lib/wsl/lib/libdxcore.so";
 fn without_windows(report: &mut Report, machine: &Machine) {
     let name = OF_WINDOWS.rsplit('/').next().unwrap_or_default();
     // A driver that listed a device has called Windows.
-    let has_device = |driver: &str| known(driver) == Some("libvulkan_dzn");
+    let has_device = |driver: &str| known(driver) == Some(OF_WSL);
     if report.devices.iter().any(|device| has_device(&device.driver)) {
         return;
     }
     if !machine.has("dev/dxg") || elf::locate(name, elf::Identity::of_this_process()).is_some() {
         return;
     }
-    let has_failed = |one: &&mut Dropped| {
-        library(one) == Some("libvulkan_dzn") && !one.names_file && one.code != "driver.not-opened"
-    };
+    let has_failed =
+        |one: &&mut Dropped| library(one) == Some(OF_WSL) && !one.names_file && one.code != "driver.not-opened";
     for one in report.dropped.iter_mut().filter(has_failed) {
         let (finding, advice) = if machine.has(OF_WINDOWS) {
             (
@@ -275,6 +276,14 @@ pub(in crate::causes) fn is_for_no_card(one: &Dropped, cards: &[Card]) -> bool {
     vendor.is_some_and(|vendor| cards.iter().all(|card| ![vendor, 0].contains(&card.vendor)))
 }
 
+/// Returns `true` for the finding about a driver for graphics cards that has none of the machine's cards.
+pub(in crate::causes) fn is_without_card(one: &Dropped, cards: &[Card]) -> bool {
+    let row = library(one).and_then(|library| TABLE.iter().find(|row| row.library == library));
+    let mut drivers = cards.iter().filter_map(|card| card.kernel_driver.as_deref());
+    one.subject.starts_with("driver")
+        && row.is_some_and(|row| !row.is_software && !drivers.any(|driver| row.kernel_drivers.contains(&driver)))
+}
+
 /// Explains a driver that refuses a card and names a variable with which it accepts the card. The driver is a cause only if no hardware
 /// device is usable.
 pub(super) fn experimental(report: &mut Report) {
@@ -348,9 +357,7 @@ fn to_get_card(vendor: u32, report: &Report) -> String {
 fn without_device(report: &mut Report, machine: &Machine) {
     let has_hardware = report.devices.iter().any(is_hardware);
     let Report { hardware, dropped, .. } = report;
-    if hardware.is_empty() {
-        return;
-    }
+    let is_listed = !hardware.is_empty() || !machine.names("sys/bus/pci/devices").is_empty();
     let has_failed =
         |one: &&mut Dropped| FAILED.contains(&one.code.as_str()) && !one.names_file && !names_closed_file(one);
     for one in dropped.iter_mut().filter(has_failed) {
@@ -361,8 +368,13 @@ fn without_device(report: &mut Report, machine: &Machine) {
         let mut drivers = hardware.iter().filter_map(|card| card.kernel_driver.as_deref());
         let is_there = drivers.any(|driver| row.kernel_drivers.contains(&driver))
             || row.nodes.iter().any(|node| machine.has(node));
-        if !is_there && !row.is_software {
+        // Without the kernel's list, only the nodes of a driver show its devices.
+        let is_known = is_listed || row.kernel_drivers.is_empty();
+        if !is_there && is_known && !row.is_software {
             one.findings.insert(0, "the system lists no device for this driver");
+            if row.library == OF_WSL {
+                one.advice = "This driver is only for WSL, so its failure does no harm here.".into();
+            }
             one.rank = if has_hardware {
                 rank::ASIDE
             } else {

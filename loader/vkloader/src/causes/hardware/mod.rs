@@ -21,7 +21,7 @@ mod several;
 mod software;
 mod unlisted;
 
-pub(super) use failing::is_for_no_card;
+pub(super) use failing::{is_for_no_card, is_without_card};
 
 use super::{Snap, elf, linker};
 use crate::report::{Card, Device, Dropped, Report, codes, rank};

@@ -351,6 +351,33 @@ fn a_library_of_windows_that_is_not_searched_is_named() {
 }
 
 #[test]
+fn drivers_without_a_card_are_known() {
+    let cards = with(&[RADEON]).found(report()).hardware;
+    for (library, expected) in [
+        ("/usr/lib/libvulkan_radeon.so", false),
+        ("/usr/lib/libvulkan_asahi.so", true),
+        ("/usr/lib/libvulkan_lvp.so", false),
+        ("/usr/lib/libunknown.so", false),
+    ] {
+        let one = failed(library, "driver.not-opened").dropped.remove(0);
+        assert_eq!(is_without_card(&one, &cards), expected, "{library}");
+    }
+}
+
+/// Some packages install Mesa's driver for WSL on every machine.
+#[test]
+fn a_driver_for_wsl_explains_nothing_on_another_machine() {
+    let system = System::new();
+    let mut report = failed("/usr/lib/libvulkan_dzn.so", "driver.creation-failed");
+    report.dropped[0].rank = rank::BROKEN;
+    let found = system.found(report);
+    let driver = found.dropped.iter().find(|one| one.name.ends_with("libvulkan_dzn.so"));
+    let driver = driver.expect("the finding");
+    assert!(driver.rank > rank::CONSEQUENCE, "{driver:?}");
+    assert!(driver.advice.contains("only for WSL"), "{driver:?}");
+}
+
+#[test]
 fn a_container_without_a_list_of_cards_comes_with_nvidias_capabilities() {
     let advice = |file: &str| {
         let system = System::new();
