@@ -13,7 +13,7 @@ pub(crate) use word_size::{become_32_bits, is_of_other_size, of_other_size};
 
 use crate::c_library;
 use crate::causes;
-use crate::causes::elf::{Closure, Identity, folders, interpreter, is_usual, read, undefined_in};
+use crate::causes::elf::{Closure, Fault, Identity, folders, interpreter, is_usual, read, undefined_in};
 use crate::child::Ending;
 use crate::crash::Environment;
 use crate::itself;
@@ -79,7 +79,14 @@ const LACKS_SYMBOL: i32 = 127;
 /// Returns the reason why a program ended before it opened a loader, if the program needs a function that no library defines.
 pub(crate) fn lacks_symbol(program: &OsStr, ending: Ending) -> Option<String> {
     let path = itself::find(program).filter(|_| ending == Ending::Status(LACKS_SYMBOL))?;
-    let missing = undefined_in(&path, None, Identity::of(&path)?);
+    let own = Identity::of(&path)?;
+    let closure = Closure::of(&path, own);
+    let is_whole = |library: &PathBuf| Fault::of(library, own).is_none();
+    if !closure.missing.is_empty() || !closure.found.iter().all(is_whole) {
+        // The program lacks a whole library.
+        return None;
+    }
+    let missing = undefined_in(&path, None, own);
     let symbol = missing.first()?;
     let remedy = if symbol.starts_with("vk") {
         "update the Vulkan loader (libvulkan1 in Debian and Ubuntu, vulkan-loader in Fedora and Alpine, vulkan-icd-loader in Arch), or the program, if it \

@@ -318,58 +318,6 @@ fn a_loader_in_a_folder_of_the_program_is_named() {
     );
 }
 
-/// The Vulkan loader of the system is another one, and no option names a library.
-#[test]
-fn a_program_that_gets_the_loader_of_the_system_is_told_which_option_gives_a_trace() {
-    let folder = Path::new("/usr/lib/x86_64-linux-gnu");
-    let peer = fs::read(folder.join("libvulkan.so.1")).unwrap_or_default();
-    let name = b"VK_LOADER_TRACE";
-    if peer.is_empty() || peer.windows(name.len()).any(|part| part == name) {
-        return skip("there is no loader of others here");
-    }
-    let mut machine = working();
-    machine.install();
-    fs::remove_dir_all(machine.path("libexec")).expect("just installed");
-    let text = "#include <dlfcn.h>\nint main(void) { return !dlopen(\"libvulkan.so.1\", 2); }\n";
-    let program = machine.c_program(text);
-    let explained = machine.explain_with(&["--", &program]);
-    assert_eq!((explained.code, explained.first()), (2, "program.no-trace"));
-    let reason = |explained: &Explained| explained.report["dropped"][0]["reason"].to_string();
-    let wanted = "The Vulkan loader of this system, /usr/lib/x86_64-linux-gnu/libvulkan.so.1";
-    assert!(reason(&explained).contains(wanted), "{}", reason(&explained));
-    let advice = explained.advice();
-    assert!(advice.contains("vkloader explain --library "), "{advice}");
-    let findings = explained.findings();
-    assert!(findings.contains("gets from this loader: one"), "{findings}");
-    // A library of this project that is installed too comes with its path.
-    let own = machine.path("system/usr/local/lib");
-    fs::create_dir_all(&own).expect("folders");
-    fs::copy(library(), own.join("libours.so")).expect("a library");
-    if machine.in_made_up_system(&["/usr/local/lib"]) {
-        let explained = machine.explain_with(&["--", &program]);
-        let wanted = "--library /usr/local/lib/libours.so -- PROGRAM";
-        assert!(explained.advice().contains(wanted), "{}", explained.advice());
-    }
-}
-
-/// A folder in `DT_RPATH` comes before those of `LD_LIBRARY_PATH`, so `--library` does not reach such a program.
-#[test]
-fn a_loader_that_comes_before_the_variable_is_named_at_once() {
-    let mut machine = working();
-    let soname = ["-shared", "-fPIC", "-Wl,-soname,libvulkan.so.1"];
-    let loader = compile(&machine, "game/lib/libvulkan.so.1", LOADER, &soname).expect("a library");
-    let text = "extern void *vkGetInstanceProcAddr(void *, const char *);\nint main(void) { return vkGetInstanceProcAddr(0, \"vkCreateInstance\") == 0; }\n";
-    let loader = loader.to_str().expect("plain");
-    let options = [loader, "-Wl,--disable-new-dtags,-rpath,$ORIGIN/lib"];
-    let program = compile(&machine, "game/game", text, &options).expect("a program");
-    machine.install();
-    fs::remove_dir_all(machine.path("libexec")).expect("just installed");
-    let told = in_one_line(&machine.run(&["explain", "--", program.to_str().expect("plain")]));
-    assert!(told.contains("(DT_RPATH), and finds"), "{told}");
-    assert!(told.contains("libvulkan.so.1.off"), "{told}");
-    assert!(!told.contains("vkloader explain --library"), "{told}");
-}
-
 #[test]
 fn a_32_bit_program_comes_with_what_it_lacks() {
     let mut machine = working();

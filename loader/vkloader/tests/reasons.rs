@@ -248,10 +248,7 @@ fn a_layer_that_is_older_than_the_program_is_named() {
     assert_eq!(found["advice"], "", "the program works with the layer");
     let explained = of_shell(&machine, "$P; exit 3");
     let found = explained.found("layer.older");
-    assert!(
-        found["advice"].to_string().contains("PROGRAM"),
-        "{found:#}"
-    );
+    assert!(found["advice"].to_string().contains("PROGRAM"), "{found:#}");
 }
 
 #[test]

@@ -141,8 +141,8 @@ pub(super) fn of_crash(dropped: &mut Dropped, crash: Option<&Crashed>, variables
     }
 }
 
-/// Returns `true` if the program passed a null pointer to a library of displays, or is itself a program for X11 that used a null pointer: macros of
-/// Xlib read the structure of a display.
+/// Returns `true` if the program passed a null pointer to a library of displays. Macros of Xlib read the structure of a display, so a fault in
+/// the code of a program for X11 counts too.
 fn is_null_display(crash: &Crashed) -> bool {
     let first = crash.frames.first().and_then(|frame| frame.file.as_deref());
     let name = first.and_then(|file| file.rsplit('/').next()).unwrap_or_default();

@@ -58,7 +58,7 @@ pub(super) fn explain(dropped: &mut Dropped, outputs: &[String], own: Identity) 
 pub(crate) struct Unfound {
     /// Name or path by which the process asked for the library.
     pub(crate) name: String,
-    /// Existing files that the dynamic linker tried, in its order.
+    /// Existing files and links that the dynamic linker tried, in its order.
     pub(crate) files: Vec<PathBuf>,
 }
 
@@ -89,7 +89,7 @@ pub(crate) fn unfound(outputs: &[String], is_it: impl Fn(&str) -> bool) -> Optio
                 && let Some(last) = asked.last_mut()
             {
                 last.files
-                    .extend(Some(PathBuf::from(path)).filter(|path| path.exists()));
+                    .extend(Some(PathBuf::from(path)).filter(|path| path.symlink_metadata().is_ok()));
             }
         }
         asked.into_iter().next()

@@ -43,7 +43,7 @@ pub(crate) use manifest::is_odd as is_odd_manifest;
 use origin::Origin;
 pub(crate) use origin::of_value as origin_of;
 pub(crate) use overriding::REPLACING;
-pub(crate) use packages::reinstall;
+pub(crate) use packages::to_reinstall;
 pub(crate) use scripts::clearing;
 pub(crate) use snap::Snap;
 pub(crate) use symbols::of_layer as symbol_of_layer;
@@ -86,7 +86,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     put_drivers_first(report);
     late::cards_first(report);
     put_software_last(report);
-    // Of drivers that fail for one reason, those without a card here come last.
+    // If several drivers fail for one reason, the drivers without a card here come last.
     let Report { dropped, hardware, .. } = report;
     dropped.sort_by_key(|one| (one.rank, hardware::is_without_card(one, hardware)));
     advise_on_hardware(report);
@@ -140,7 +140,7 @@ fn of_crash(
     (variables, layers, failed): (&Variables, &[ActiveLayer], &[Call]),
 ) {
     if dropped.code == codes::PROGRAM_CRASHED.name {
-        elf::damage::of_crash(dropped, own);
+        elf::damage::of_crash(dropped, own, crash.and_then(|crash| crash.executable.as_deref()));
         display::of_crash(dropped, crash, variables);
         executable::explain(dropped, crash);
         // An exception names its own reason, which is a layer's fault only if a call failed.

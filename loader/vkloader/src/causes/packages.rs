@@ -159,7 +159,7 @@ fn is_nvidias(library: &str) -> bool {
 
 /// Returns the remedy that installs the package of a file again, with the command if it is known. Returns `None` if the file belongs to no
 /// package.
-pub(crate) fn reinstall(file: &str) -> Option<String> {
+pub(crate) fn to_reinstall(file: &str) -> Option<String> {
     let owner = installed::owner(file)?;
     let command = again(&owner).map_or_else(String::new, |command| format!(": {command}"));
     Some(format!("reinstall the {owner}, which brings {file}{command}"))
@@ -167,7 +167,14 @@ pub(crate) fn reinstall(file: &str) -> Option<String> {
 
 /// Returns the command that installs a package again, given in the words of [`installed::owner`].
 pub(super) fn again(owner: &str) -> Option<String> {
-    Manager::of(Path::new("/"))?.again(owner.strip_prefix("package ")?)
+    let package = owner.strip_prefix("package ")?;
+    let manager = Manager::of(Path::new("/"))?;
+    // The answers of apk have the version in the name of the package, which its command does not accept.
+    let name = match manager {
+        Manager::Apk => installed::without_version(package)?,
+        _ => package.into(),
+    };
+    Some(manager.reinstall(vec![name]))
 }
 
 /// Returns the remedy for NVIDIA's driver without its library `library`; `None` for a library of others.

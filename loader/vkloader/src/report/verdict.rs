@@ -247,8 +247,8 @@ impl Report {
         names(self) == names(other)
     }
 
-    /// Returns the word before the first cause, if it does not explain the verdict: a device can be used, or the cause is about a layer and only
-    /// software can be used.
+    /// Returns the word before a first cause that does not explain the verdict. A broken layer, for example, does not explain that only software
+    /// can be used.
     pub(crate) fn aside(&self, cause: &Dropped) -> Option<&'static str> {
         match self.verdict {
             _ if self.is_failure() => None,

@@ -172,7 +172,7 @@ fn verdict(report: &Report, lines: &mut Lines) -> io::Result<()> {
         let aside = report.aside(cause);
         let style = if aside.is_some() { WARNING } else { style };
         let beginning = format!("  {}", aside.unwrap_or_default());
-        lines.wrapped((&beginning, "  "), style, &cause.reason)?;
+        lines.wrapped((&*beginning, "  "), style, &cause.reason)?;
         for fact in cause.head_facts() {
             lines.wrapped(("    ", "      "), Style::new(), &fact)?;
         }

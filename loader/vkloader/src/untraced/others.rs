@@ -59,7 +59,7 @@ pub(super) fn why(path: &str, folder: &Path) -> String {
     let Some(own) = installed(folder) else {
         return format!(
             "the Vulkan loader of this system, {path}, is another one, which writes no trace; name a library of this project, which does: vkloader \
-             explain --library LIBRARY -- PROGRAM; vkloader explain without a program lists what this loader gives"
+             explain --library LIBRARY -- PROGRAM; the package of vkloader, and vkloader as one file, bring such a library"
         );
     };
     let own = own.display().to_string();

@@ -54,8 +54,9 @@ pub(crate) fn why(asked: &Unfound, environments: &[Environment]) -> String {
     let named = Some(PathBuf::from(name)).filter(|path| path.is_absolute());
     let files = asked.files.iter().chain(&named);
     // The dynamic linker skips files for other processors, so the last file decides.
-    let faults = files.filter_map(|file| Some((file, Fault::of(file, own).filter(|_| file.exists())?)));
-    if let Some((file, fault)) = faults.last() {
+    let files = files.filter(|file| file.symlink_metadata().is_ok());
+    let mut faults = files.filter_map(|file| Some((file, Fault::of(file, own)?)));
+    if let Some((file, fault)) = faults.next_back() {
         return damaged(name, file, &fault, environments);
     }
     let installed = locate(LOADER, own);
@@ -124,7 +125,7 @@ fn damaged(name: &str, file: &Path, fault: &Fault, environments: &[Environment])
             other.display()
         )
     });
-    let whole = match causes::reinstall(&shown) {
+    let whole = match causes::to_reinstall(&shown) {
         Some(words) => words,
         None => format!("replace {shown} by a whole file for this processor"),
     };

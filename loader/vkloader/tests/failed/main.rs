@@ -4,6 +4,7 @@
 mod machine;
 
 mod displays;
+mod others;
 mod untraced;
 mod windows;
 

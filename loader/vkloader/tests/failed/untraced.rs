@@ -91,6 +91,26 @@ fn a_damaged_loader_that_a_script_leads_to_is_named_with_the_line() {
     }
 }
 
+/// A library that lacks its last pages crashes the dynamic linker, in which no driver runs.
+#[test]
+fn a_truncated_loader_that_crashes_the_dynamic_linker_is_named() {
+    let mut machine = machine();
+    machine.install();
+    fs::remove_dir_all(machine.path("libexec")).expect("just installed");
+    let folder = machine.path("game");
+    fs::create_dir(&folder).expect("a folder");
+    let whole = fs::read(library()).expect("the library");
+    fs::write(folder.join("libvulkan.so.1"), &whole[..whole.len() / 2]).expect("written");
+    let program = machine.c_program(&format!(
+        "{BEGIN}int main(void) {{ return dlopen(\"libvulkan.so.1\", 2) ? 0 : 3; }}\n"
+    ));
+    machine.variable("LD_LIBRARY_PATH", folder.to_str().expect("plain"));
+    let explained = machine.explain_with(&["--", &program]);
+    assert_eq!(explained.first(), "program.crashed", "{:#}", explained.report);
+    let wanted = format!("{} is cut", folder.join("libvulkan.so.1").display());
+    assert!(explained.findings().contains(&wanted), "{}", explained.findings());
+}
+
 /// A launcher fails before it starts the program, so its own message is the reason.
 #[test]
 fn a_program_that_fails_before_it_opens_a_loader_comes_with_its_last_lines() {

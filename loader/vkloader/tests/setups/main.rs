@@ -142,7 +142,7 @@ fn try_all(rows: &[Row]) {
 }
 
 /// Set-ups that have a separate test: the file, and the name of the test.
-const ELSEWHERE: [(&str, &str); 75] = [
+const ELSEWHERE: [(&str, &str); 76] = [
     (
         "setups/servers.rs",
         "a_folder_that_systemd_hides_from_a_service_is_named",
@@ -165,14 +165,18 @@ const ELSEWHERE: [(&str, &str); 75] = [
     ),
     (
         "failed/untraced.rs",
+        "a_truncated_loader_that_crashes_the_dynamic_linker_is_named",
+    ),
+    (
+        "failed/untraced.rs",
         "a_wrong_name_of_the_loader_comes_with_the_right_one",
     ),
     (
-        "programs.rs",
+        "failed/others.rs",
         "a_program_that_gets_the_loader_of_the_system_is_told_which_option_gives_a_trace",
     ),
     (
-        "programs.rs",
+        "failed/others.rs",
         "a_loader_that_comes_before_the_variable_is_named_at_once",
     ),
     (

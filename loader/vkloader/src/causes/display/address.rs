@@ -24,6 +24,9 @@ const LOOPBACK: [&str; 4] = ["localhost", "localhost.localdomain", "::1", "[::1]
 const FIRST_PORT: u16 = 6000;
 /// Number of the first display that ssh creates.
 const FIRST_OF_SSH: u16 = 10;
+/// Remedy for the display of a connection of ssh that ended.
+const AGAIN: &str = "connect with ssh -X again, and start the program there: the display of such a connection ends with it, and terminals in tmux or \
+    screen keep the old value";
 /// Time limit for a connection to a port of this machine.
 const LIMIT: Duration = Duration::from_millis(500);
 
@@ -62,10 +65,7 @@ pub(super) fn problem(display: &str, number: u16, variables: &Variables) -> Opti
         }
         Err(error) => format!("there is no X server at {display}: port {port} of this machine: {error}"),
     };
-    let again = (number >= FIRST_OF_SSH).then(|| {
-        "connect with ssh -X again, and start the program there: the display of such a connection ends with it, and terminals in tmux or screen keep \
-         the old value"
-    });
+    let again = Some(AGAIN).filter(|_| number >= FIRST_OF_SSH);
     let of_session = session::x11(variables).map(|variables| to_use(&variables));
     let advices: Vec<String> = of_session.into_iter().chain(again.map(String::from)).collect();
     Some(Problem {

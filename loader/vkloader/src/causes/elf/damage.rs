@@ -11,6 +11,8 @@ use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+/// Name by which programs open their Vulkan loader.
+const LOADER: &str = "libvulkan.so.1";
 /// Size of the header of a 64-bit ELF file in bytes.
 const LONGEST_HEAD: u64 = 64;
 
@@ -221,15 +223,20 @@ fn with_command(owner: &str) -> String {
     packages::again(owner).map_or(owner.into(), |command| format!("{owner} ({command})"))
 }
 
-/// Adds the damaged file to the finding about a crash: the library in which the process ended, or a library that it needs. A truncated file
-/// lacks pages, and a process that accesses a missing page receives SIGBUS.
-pub(in crate::causes) fn of_crash(dropped: &mut Dropped, own: Identity) {
+/// Adds the damaged file to the finding about a crash: the library in which the process ended, a library that it needs, or the Vulkan loader. A
+/// truncated file lacks pages, and a process that accesses a missing page receives SIGBUS. `program` is the file of the process.
+pub(in crate::causes) fn of_crash(dropped: &mut Dropped, own: Identity, program: Option<&str>) {
     let may_be_read = |path: &PathBuf| path.is_file() && File::open(path).is_ok();
-    let Some(library) = locate(&dropped.name, own).filter(may_be_read) else {
+    let named = locate(&dropped.name, own);
+    // A crash in the dynamic linker, while it loads the program or its Vulkan loader, has no library of its own.
+    let program = program.map(PathBuf::from);
+    let is_of_program = named.is_none() || named == program;
+    let loader = locate(LOADER, own).filter(|loader| is_of_program && may_be_read(loader));
+    let Some(library) = named.or(program).filter(may_be_read) else {
         return;
     };
     let needed = Closure::of(&library, own).found;
-    let mut all = std::iter::once(library.clone()).chain(needed);
+    let mut all = std::iter::once(library.clone()).chain(needed).chain(loader);
     let Some((finding, file)) = all.find_map(|file| Some((damage(&file)?, file))) else {
         return;
     };

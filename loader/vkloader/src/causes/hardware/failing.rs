@@ -375,7 +375,7 @@ fn without_device(report: &mut Report, machine: &Machine) {
             if row.library == OF_WSL {
                 one.advice = "This driver is only for WSL, so its failure does no harm here.".into();
             }
-            one.rank = if has_hardware {
+            one.rank = if has_hardware || hardware.is_empty() {
                 rank::ASIDE
             } else {
                 rank::CONSEQUENCE + 2

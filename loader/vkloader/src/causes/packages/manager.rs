@@ -78,19 +78,6 @@ impl Manager {
         }
     }
 
-    /// Returns the command that installs an installed package again.
-    pub(super) fn again(self, package: &str) -> Option<String> {
-        let command = match self {
-            Self::Apt => "apt-get install --reinstall",
-            Self::Dnf => "dnf reinstall",
-            Self::Zypper => "zypper install --force",
-            Self::Pacman => "pacman -S",
-            // The answers of apk have the version in the name of the package, which this command does not accept.
-            Self::Apk => return None,
-        };
-        Some(format!("{command} {package}"))
-    }
-
     /// Returns the command that installs the packages with the libraries in `libraries`, for programs with the identity `own`. Returns `None`
     /// without libraries, and for libraries that belong to no package, because their names have no version.
     pub(super) fn install(self, libraries: &[&str], own: Identity) -> Option<String> {

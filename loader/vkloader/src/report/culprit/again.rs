@@ -6,6 +6,7 @@ use crate::child::{Ending, Finished};
 use crate::crash::{callee, is_fault};
 use crate::events::Record;
 use crate::names;
+use crate::shell::word;
 use std::path::Path;
 
 /// Beginning of the names of Vulkan's functions.
@@ -91,6 +92,12 @@ impl Report {
             return;
         }
         found.findings.insert(0, again.words);
+        let switch = crash.switch.as_ref().filter(|_| again.retried == Retried::Lives);
+        let set = switch.map(|switch| format!("{}={} PROGRAM", switch.variable, word(&switch.value)));
+        // A remedy that leaves no device is removed, but this program works without one.
+        if let Some(set) = set.filter(|set| !found.advice.contains(set)) {
+            found.advice += &format!("; this program lives without it: {set}");
+        }
         if again.retried == Retried::Crashes {
             let library = crash.library.as_deref().unwrap_or(&crash.name);
             found.advice = format!(
