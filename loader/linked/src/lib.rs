@@ -328,18 +328,23 @@ pub fn unreadable(name: &str, asking: &Path) -> Option<PathBuf> {
         .into_iter()
         .chain(own)
         .chain(usual_folders().map(String::from));
+    let is_there = |path: &PathBuf| std::fs::symlink_metadata(path).is_ok();
+    // The cache also lists files in folders that the user may not search.
+    let is_known = |path: &PathBuf| is_there(path) || is_forbidden(std::fs::symlink_metadata(path).err());
     let paths = folders
         .map(|folder| Path::new(&folder).join(name))
-        .chain(cache::paths(name));
+        .filter(is_there)
+        .chain(cache::paths(name).into_iter().filter(is_known));
     let is_closed = |path: &PathBuf| {
         // Opening a pipe without a writer would block.
         let is_other = std::fs::metadata(path).is_ok_and(|status| !status.is_file());
-        let opened = || std::fs::File::open(path);
-        !is_other && opened().is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
+        !is_other && is_forbidden(std::fs::File::open(path).err())
     };
-    paths
-        .filter(|path| std::fs::symlink_metadata(path).is_ok())
-        .find(is_closed)
+    paths.into_iter().find(is_closed)
+}
+
+fn is_forbidden(error: Option<std::io::Error>) -> bool {
+    error.is_some_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
 }
 
 /// Returns `true` if the dynamic linker searches the folder for every library.

@@ -344,6 +344,8 @@ mod tests {
             has_loader,
             is_full: false,
             is_trace_closed: false,
+            executable: None,
+            inside: None,
         };
         let with_loader = environment(7, "1", true);
         let all = [

@@ -88,6 +88,7 @@ impl Explain {
         }
         let watch = || self.watch(folder.as_ref(), Purpose::Linker);
         let watched = is_watched.then(watch).transpose()?;
+        report.executed.extend(untraced::programs(&self.program));
         causes::find(&mut report, &finished, watched.as_ref(), !self.program.is_empty());
         self.check_trace(&mut report, &finished, folder.as_ref(), seen.as_ref())?;
         if tries_probe {

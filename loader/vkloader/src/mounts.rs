@@ -45,6 +45,11 @@ impl Mounts {
         self.0.is_empty()
     }
 
+    /// Returns all mounts, in the order in which they were made.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Mount> {
+        self.0.iter()
+    }
+
     /// Returns the visible mount at a mount point, which is the last one.
     pub(crate) fn at(&self, point: impl AsRef<Path>) -> Option<&Mount> {
         let mut all = self.0.iter().rev();
@@ -59,8 +64,8 @@ impl Mounts {
 }
 
 impl Mount {
-    /// Returns the mount in a line, which has these fields: mount ID, parent's mount ID, device, root, mount point, options, any number of
-    /// optional fields, `-`, type of the file system, source, options of the file system.
+    /// Returns the mount in a line. The line has six fields: mount ID, parent's mount ID, device, root, mount point, and options. Optional fields
+    /// follow, then `-`, and then the type of the file system, its source and its options.
     fn parse(line: &[u8]) -> Option<Self> {
         let mut fields = line.split(|&byte| byte == b' ');
         let (root, point) = (fields.nth(3)?, fields.next()?);
@@ -74,8 +79,19 @@ impl Mount {
         })
     }
 
+    /// Returns `true` for a file system that has no files when it is mounted.
+    pub(crate) fn is_empty_at_first(&self) -> bool {
+        ["tmpfs", "ramfs"].contains(&self.kind.as_str())
+    }
+
+    /// Returns `true` for a file system that a container writes and that has no files of the host. Changes to an overlay stay in the container. A part
+    /// of a file system of the host has another root than that file system.
+    pub(crate) fn is_of_container(&self) -> bool {
+        self.is_whole() && ["overlay", "fuse.fuse-overlayfs", "tmpfs", "ramfs"].contains(&self.kind.as_str())
+    }
+
     /// Returns `true` if the mount shows the whole file system. A part of a file system has another root.
-    pub(crate) fn is_whole(&self) -> bool {
+    fn is_whole(&self) -> bool {
         self.root == Path::new("/")
     }
 }
@@ -167,6 +183,9 @@ mod tests {
             holding(PODMAN, "/opt/mesa/libx.so"),
             fields("/srv/mesa", "btrfs", "/opt/mesa")
         );
+        let mounts = Mounts::parse(PODMAN.as_bytes());
+        let is_own = |path| mounts.holding(Path::new(path)).is_some_and(Mount::is_of_container);
+        assert!(is_own("/usr/lib") && is_own("/dev/null") && !is_own("/opt/mesa/libx.so"));
         assert_eq!(holding(PODMAN, node), fields("/dri/renderD128", "devtmpfs", node));
         assert_eq!(holding(PODMAN, "/dev/dri"), fields("/", "tmpfs", "/dev"));
         assert_eq!(holding(FLATPAK, "/etc"), fields("/newroot", "tmpfs", "/"));

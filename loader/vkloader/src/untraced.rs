@@ -258,6 +258,11 @@ pub(crate) fn known(command: &[OsString]) -> Option<String> {
     ))
 }
 
+/// Returns the names of the programs that a command starts.
+pub(crate) fn programs(command: &[OsString]) -> impl Iterator<Item = String> + use<> {
+    started::by(command).into_iter().map(|one| one.file)
+}
+
 /// Command that makes programs with Chromium or Electron use the Vulkan drivers of the system.
 const NATIVE: &str = "PROGRAM --enable-features=Vulkan --use-vulkan=native --ignore-gpu-blocklist";
 

@@ -7,14 +7,14 @@ mod xserver;
 
 pub(super) use systems::{System, find as find_variable, other as other_system};
 
-use super::{elf, late, origin, surfaces};
+use super::{elf, late, origin, sandbox, surfaces};
 use crate::events::{Event, Record};
 use crate::report::{Crashed, Dropped, Report, codes, rank};
 use crate::variables::Variables;
 use address::Server;
 use std::io::ErrorKind;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Beginnings of the names of libraries that programs use to open windows.
 const LIBRARIES: [&str; 7] = [
@@ -52,8 +52,12 @@ pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
     }
     let value = |name| report.variables.get(name).filter(|value| !value.is_empty());
     let servers = [
-        value("DISPLAY").and_then(|display| x11(&display, &report.variables)),
-        value("WAYLAND_DISPLAY").and_then(|display| wayland(&display, value("XDG_RUNTIME_DIR").as_deref())),
+        value("DISPLAY")
+            .and_then(|display| kept_out("DISPLAY", &display, report).or_else(|| x11(&display, &report.variables))),
+        value("WAYLAND_DISPLAY").and_then(|display| {
+            let folder = value("XDG_RUNTIME_DIR");
+            kept_out("WAYLAND_DISPLAY", &display, report).or_else(|| wayland(&display, folder.as_deref()))
+        }),
     ];
     let is_set = value("DISPLAY").is_some() || value("WAYLAND_DISPLAY").is_some();
     let problems: Vec<Problem> = if is_set {
@@ -141,16 +145,46 @@ pub(super) fn of_crash(dropped: &mut Dropped, crash: Option<&Crashed>, variables
     }
 }
 
+/// Completes the finding about a crash of a program that uses a null pointer, and whose sandbox lacks the socket of its display.
+pub(super) fn of_crash_in_sandbox(report: &mut Report) {
+    let value = |name| report.variables.get(name).filter(|value| !value.is_empty());
+    let mut names = ["DISPLAY", "WAYLAND_DISPLAY"].into_iter();
+    let mut problem = || names.find_map(|name| kept_out(name, &value(name)?, report));
+    let is_it = |crash: &Crashed| crash.is_of_program() && is_near_null(crash);
+    let Some(problem) = report
+        .crash
+        .as_ref()
+        .filter(|crash| is_it(crash))
+        .and_then(|_| problem())
+    else {
+        return;
+    };
+    let mut crashed = report.dropped.iter_mut();
+    if let Some(crashed) = crashed.find(|one| one.code == codes::PROGRAM_CRASHED.name) {
+        let words = format!(
+            "{}, so the program probably uses a display that it could not open",
+            problem.finding
+        );
+        crashed.findings.insert(0, words);
+        crashed.advice = problem.advice.unwrap_or_default();
+    }
+}
+
+/// Returns `true` for an access near address 0, through a null pointer.
+fn is_near_null(crash: &Crashed) -> bool {
+    let address = crash.address.as_deref().and_then(|address| address.strip_prefix("0x"));
+    let address = address.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    address.is_some_and(|address| address < NEAR_NULL)
+}
+
 /// Returns `true` if the program passed a null pointer to a library of displays. Macros of Xlib read the structure of a display, so a fault in
 /// the code of a program for X11 counts too.
 fn is_null_display(crash: &Crashed) -> bool {
     let first = crash.frames.first().and_then(|frame| frame.file.as_deref());
     let name = first.and_then(|file| file.rsplit('/').next()).unwrap_or_default();
-    let address = crash.address.as_deref().and_then(|address| address.strip_prefix("0x"));
-    let address = address.and_then(|digits| u64::from_str_radix(digits, 16).ok());
     let is_in_macro = || first == crash.executable.as_deref() && first.is_some_and(|file| opens_xlib(Path::new(file)));
     crash.is_of_program()
-        && address.is_some_and(|address| address < NEAR_NULL)
+        && is_near_null(crash)
         && (OF_DISPLAYS.iter().any(|library| name.starts_with(library)) || is_in_macro())
 }
 
@@ -275,6 +309,34 @@ fn is_for_windows(library: &str) -> bool {
     LIBRARIES.iter().any(|name| library.starts_with(name))
 }
 
+/// Returns the problem with a display whose socket only the sandbox of the program lacks. `name` is the variable that names the display.
+fn kept_out(name: &str, display: &str, report: &Report) -> Option<Problem> {
+    let path = match display.strip_prefix(':') {
+        Some(number) => x_socket(number.split('.').next()?),
+        None => Path::new(&report.variables.get("XDG_RUNTIME_DIR")?).join(display),
+    };
+    if is_abstract(&path) {
+        return None;
+    }
+    let (finding, advice) = sandbox::without_socket(&path, report)?;
+    Some(Problem {
+        finding: format!("{name} is {display}, and {finding}"),
+        advice: Some(advice),
+    })
+}
+
+/// Returns the path of the socket of an X server.
+fn x_socket(number: &str) -> PathBuf {
+    format!("{X_SOCKETS}/X{number}").into()
+}
+
+/// Returns `true` if a server listens at an abstract socket with this name, which needs no file.
+fn is_abstract(path: &Path) -> bool {
+    let sockets = std::fs::read_to_string("/proc/net/unix").unwrap_or_default();
+    let ending = format!("@{}", path.display());
+    sockets.lines().any(|line| line.ends_with(&ending))
+}
+
 /// Folder with the sockets of the X servers of this machine.
 const X_SOCKETS: &str = "/tmp/.X11-unix";
 
@@ -285,11 +347,10 @@ fn x11(display: &str, variables: &Variables) -> Option<Problem> {
         Server::Port(number) => return address::problem(display, number, variables),
         Server::Elsewhere => return None,
     };
-    let path = format!("{X_SOCKETS}/X{number}");
-    let sockets = std::fs::read_to_string("/proc/net/unix").unwrap_or_default();
-    let is_abstract = || sockets.lines().any(|line| line.ends_with(&format!("@{path}")));
+    let socket = x_socket(number);
+    let path = socket.display();
     let cookie = xserver::cookie(number, variables);
-    let connected = UnixStream::connect(&path).map(|mut server| xserver::accepts(&mut server, cookie.as_deref()));
+    let connected = UnixStream::connect(&socket).map(|mut server| xserver::accepts(&mut server, cookie.as_deref()));
     match connected {
         Ok(Some(false)) => Some(Problem {
             finding: format!(
@@ -308,7 +369,7 @@ fn x11(display: &str, variables: &Variables) -> Option<Problem> {
         Err(error) if error.kind() == ErrorKind::PermissionDenied => Some(Problem::without_remedy(format!(
             "DISPLAY is {display}, and this user may not open {path}"
         ))),
-        Err(_) if is_abstract() => None,
+        Err(_) if is_abstract(&socket) => None,
         Err(_) => Some(Problem {
             finding: format!("DISPLAY is {display}, and no server listens at {path}"),
             advice: session::x11(variables).map(|variables| to_use(&variables)),

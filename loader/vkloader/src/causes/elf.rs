@@ -23,7 +23,8 @@ use damage::damaged;
 use linked as closure;
 pub(crate) use linked::{
     Closure, Identity, Needs, examine, folders, folders_before_variable, interpreter, interpreter_in, is_cached,
-    is_in_variable, is_usual, list_of, locate, named_path, read, usual_folders, usual_of as replaced_file,
+    is_in_variable, is_of_c_library, is_usual, list_of, locate, named_path, read, usual_folders,
+    usual_of as replaced_file,
 };
 use reasons::Code;
 pub(super) use refused::closed;
@@ -94,6 +95,9 @@ pub(super) fn explain(dropped: &mut Dropped, about: &About<'_>) {
 
 /// Adds the reason why the library at `path` does not open.
 fn of_file(dropped: &mut Dropped, path: &Path, own: Identity, about: &About<'_>) {
+    if closed_folder(path).is_some() {
+        return in_closed_folder(dropped, path);
+    }
     if !path.is_file() {
         dropped.findings.insert(0, format!("{} is not a file", shown(path)));
         dropped.advice = if dropped.code == codes::LOADER_NOT_OPENED.name {
@@ -180,15 +184,17 @@ fn no_loader(dropped: &mut Dropped, path: &Path) {
     };
 }
 
+/// Adds the remedy for a library in a folder that this user may not search.
+fn in_closed_folder(dropped: &mut Dropped, library: &Path) {
+    let (finding, advice) = refused::closed(library);
+    dropped.findings.insert(0, finding);
+    dropped.advice = advice;
+}
+
 /// Adds the reason why the library was not found.
 fn absent(dropped: &mut Dropped, library: &str, manifest: Option<&str>, own: Identity) {
-    if let Some(folder) = closed_folder(Path::new(library)) {
-        let folder = shown(folder);
-        dropped
-            .findings
-            .insert(0, format!("this user may not search the folder {folder}"));
-        dropped.advice = format!("Let this user search the folder: chmod o+x {}", shell::word(&folder));
-        return;
+    if closed_folder(Path::new(library)).is_some() {
+        return in_closed_folder(dropped, Path::new(library));
     }
     let uncached = || elsewhere::uncached(library, own);
     if let Some((finding, advice)) = template::of(library, manifest, own).or_else(uncached) {

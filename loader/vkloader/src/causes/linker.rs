@@ -3,6 +3,8 @@
 
 use super::elf::Identity;
 use super::packages;
+use super::sandbox::Sandbox;
+use crate::inside::Inside;
 use crate::report::{Dropped, Report};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -31,7 +33,7 @@ pub(super) fn was_opened(dropped: &Dropped) -> bool {
 }
 
 /// Adds the libraries that the driver searched for but did not find.
-pub(super) fn explain(dropped: &mut Dropped, outputs: &[String], own: Identity) {
+pub(super) fn explain(dropped: &mut Dropped, outputs: &[String], own: Identity, kept_out: Option<(&Inside, &Sandbox)>) {
     if !was_opened(dropped) {
         return;
     }
@@ -43,6 +45,9 @@ pub(super) fn explain(dropped: &mut Dropped, outputs: &[String], own: Identity) 
         return;
     }
     let missing: Vec<&str> = missing.into_iter().collect();
+    if kept_out.is_some_and(|(inside, sandbox)| sandbox.lacks(dropped, &missing, (inside, own))) {
+        return;
+    }
     // A file that the driver named in a line that it printed explains more than the searches in the dynamic linker's log.
     let place = usize::from(dropped.names_file);
     let finding = format!("it searched for {} without success", missing.join(", "));

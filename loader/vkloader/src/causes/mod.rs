@@ -23,6 +23,7 @@ mod overriding;
 mod packages;
 mod printed;
 mod replacing;
+mod sandbox;
 mod scripts;
 mod snap;
 mod spelling;
@@ -47,7 +48,7 @@ pub(crate) use packages::to_reinstall;
 pub(crate) use scripts::clearing;
 pub(crate) use snap::Snap;
 pub(crate) use symbols::of_layer as symbol_of_layer;
-pub(crate) use unsearched::usual_manifests;
+pub(crate) use unsearched::{for_flatpak, usual_manifests};
 
 use crate::child::Finished;
 use crate::events::{Event, Record};
@@ -61,7 +62,10 @@ use std::path::Path;
 /// `of_program` is `true` for the user's program, and `false` for the probe.
 pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Finished>, of_program: bool) {
     let records: Vec<&Record> = finished.records.iter().collect();
+    hardware::survey(report);
     let own = explain_each(report, &records, watched);
+    sandbox::complete(report);
+    display::of_crash_in_sandbox(report);
     adapt(report, own);
     manifest::permit_all(&mut report.dropped);
     null::explain(report, &records);
@@ -104,6 +108,7 @@ fn explain_each(report: &mut Report, records: &[&Record], watched: Option<&Finis
     let own = own.unwrap_or_else(elf::Identity::of_this_process);
     let is_usable = report.verdict == Verdict::Hardware;
     let home = report.variables.get("HOME").unwrap_or_default();
+    let sandbox = sandbox::Sandbox::of(report);
     for dropped in &mut report.dropped {
         let manifest = manifest_of(dropped, records);
         let about = elf::About {
@@ -112,8 +117,15 @@ fn explain_each(report: &mut Report, records: &[&Record], watched: Option<&Finis
             program: program.map(Path::new),
             limits: &report.limits,
         };
+        let is_kept_out = report
+            .inside
+            .as_deref()
+            .is_some_and(|inside| sandbox::explain(dropped, inside, sandbox, own));
+        if is_kept_out {
+            continue;
+        }
         elf::explain(dropped, &about);
-        elf::exports::explain(dropped, manifest.as_deref());
+        elf::exports::explain(dropped, manifest.as_deref(), own);
         manifest::explain(dropped, &home);
         let surroundings = (&report.variables, &report.layers[..], &report.failed[..]);
         of_crash(dropped, own, report.crash.as_ref(), surroundings);
@@ -126,7 +138,8 @@ fn explain_each(report: &mut Report, records: &[&Record], watched: Option<&Finis
         }
         companions::explain(dropped, own);
         if let Some(watched) = watched {
-            linker::explain(dropped, &watched.linker, own);
+            let kept_out = report.inside.as_deref().map(|inside| (inside, sandbox));
+            linker::explain(dropped, &watched.linker, own, kept_out);
         }
     }
     own

@@ -55,16 +55,12 @@ struct Place {
     is_of_container: bool,
 }
 
-/// File systems that a container writes and that hold no files of the host. Changes to an overlay stay in the container.
-const OWN: [&str; 4] = ["overlay", "fuse.fuse-overlayfs", "tmpfs", "ramfs"];
-
 impl Place {
     /// Returns the mount of the file `name`. Returns `None` for a name without a path, and for a file that does not exist.
     fn of(name: &str, mounts: &Mounts) -> Option<Self> {
         let path = fs::canonicalize(Some(name).filter(|name| name.starts_with('/'))?).ok()?;
         let mount = mounts.holding(&path)?;
-        // A part of a file system of the host has another root than that file system.
-        let is_own = mount.is_whole() && OWN.contains(&mount.kind.as_str());
+        let is_own = mount.is_of_container();
         let flags = rustix::fs::statvfs(&path).ok()?.f_flag;
         Some(Self {
             path,

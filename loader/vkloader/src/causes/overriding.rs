@@ -2,6 +2,7 @@
 //! and two manifests for one library. Also finds the reason why a machine has no drivers.
 
 use super::replacing::is_replacing;
+use super::sandbox::Sandbox;
 use super::{elf, masked, multiarch, packages, spelling, unnamed, unsearched, variables};
 use crate::events::{Event, Record, Searched, TracedDecision};
 use crate::installed;
@@ -448,7 +449,7 @@ fn nothing_installed(records: &[&Record], report: &Report) -> Dropped {
         .filter(absent)
         .map(|folder| folder.folder.as_str())
         .collect();
-    let mut unsearched: Vec<_> = unsearched::in_sandbox(&absent).into_iter().collect();
+    let mut unsearched = Vec::from_iter(unsearched::in_sandbox(&absent, Sandbox::of(report)));
     unsearched.extend(unsearched::find(Path::new("/"), &folders, &report.variables));
     let mut seen = Vec::new();
     unsearched.retain(|one| {
@@ -456,9 +457,8 @@ fn nothing_installed(records: &[&Record], report: &Report) -> Dropped {
         seen.push(one.finding.clone());
         is_new
     });
-    let in_sandbox = unsearched::IN_SANDBOX
-        .iter()
-        .find(|(sandbox, _)| report.surroundings.iter().any(|word| word == sandbox));
+    let is_it = |sandbox: &str| report.surroundings.iter().any(|word| word == sandbox);
+    let in_sandbox = unsearched::in_sandbox_of(is_it, Path::new("/"));
     // The variables of a snap do not prove that the program runs in the snap, so that the remedy for the snap is the last one.
     let is_snap = report.snap.as_ref().is_some_and(|snap| !snap.is_classic());
     if report.dropped.iter().any(|dropped| dropped.subject == "service") {
@@ -467,7 +467,7 @@ fn nothing_installed(records: &[&Record], report: &Report) -> Dropped {
     }
     found.names_file = !unsearched.is_empty();
     match (in_sandbox, unsearched.first()) {
-        (Some((_, advice)), _) => found.advice = (*advice).into(),
+        (Some(advice), _) => found.advice = advice,
         (None, Some(first)) => {
             found.advice.clone_from(&first.advice);
             found.variable = first.variable.map(String::from);

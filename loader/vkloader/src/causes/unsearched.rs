@@ -3,6 +3,7 @@
 
 use super::elf::closed_folder;
 use super::multiarch;
+use super::sandbox::{self, Sandbox};
 use crate::shell::word;
 use crate::variables::Variables;
 use rustix::fs::{Access, access};
@@ -23,7 +24,7 @@ pub(super) const ON_NIXOS: &str = "Install the drivers through the configuration
     hardware.opengl.enable = true;), then: nixos-rebuild switch";
 
 /// Remedies for sandboxes that have their own drivers.
-pub(super) const IN_SANDBOX: [(&str, &str); 2] = [
+const IN_SANDBOX: [(&str, &str); 2] = [
     (
         "flatpak",
         "Install the drivers of the runtime: flatpak update, and flatpak install org.freedesktop.Platform.GL.default; for NVIDIA, the \
@@ -31,6 +32,31 @@ pub(super) const IN_SANDBOX: [(&str, &str); 2] = [
     ),
     ("snap", IN_SNAP),
 ];
+/// Files that exist where the driver service is installed: on this system, and on the host of a Flatpak sandbox.
+const OF_SERVICE: [&str; 3] = [
+    "usr/lib/systemd/system/vulkan-loader-service.socket",
+    "lib/systemd/system/vulkan-loader-service.socket",
+    "run/host/usr/lib/systemd/system/vulkan-loader-service.socket",
+];
+/// Remedy for Flatpak programs on a host with the driver service.
+const THROUGH_SERVICE: &str = "The driver service of this machine hands its drivers to programs with this loader: flatpak override --user \
+    --filesystem=/run/vulkan-loader --device=dri APPLICATION";
+
+/// Returns the remedy for a sandbox without drivers of its own, with the word for the sandbox in [`IN_SANDBOX`]. `root` is the root folder of the system.
+pub(super) fn in_sandbox_of(is_it: impl Fn(&str) -> bool, root: &Path) -> Option<String> {
+    let (word, advice) = IN_SANDBOX.iter().find(|(word, _)| is_it(word))?;
+    let service = for_flatpak(root).filter(|_| *word == "flatpak");
+    Some(service.map_or_else(|| (*advice).into(), |service| format!("{advice} {service}")))
+}
+
+/// Returns the remedy for Flatpak programs if the driver service is installed on the host.
+pub(crate) fn for_flatpak(root: &Path) -> Option<&'static str> {
+    OF_SERVICE
+        .iter()
+        .any(|file| root.join(file).exists())
+        .then_some(THROUGH_SERVICE)
+}
+
 /// Remedy for a snap without drivers. `NAME` stands for the name of the snap.
 pub(super) const IN_SNAP: &str = "Connect the snap that contains drivers: snap connections NAME shows the plugs of graphics; then snap connect NAME:gpu-2404 \
     mesa-2404:gpu-2404, or snap connect NAME:graphics-core22 mesa-core22:graphics-core22.";
@@ -64,21 +90,16 @@ pub(super) fn find(root: &Path, searched: &[&str], variables: &Variables) -> Vec
 
 /// Returns a finding for a folder that the program could not find, although it exists here with manifests. The program then runs in a sandbox without
 /// this folder.
-pub(super) fn in_sandbox(missing: &[&str]) -> Option<Unsearched> {
+pub(super) fn in_sandbox(missing: &[&str], sandbox: &Sandbox) -> Option<Unsearched> {
     let (folder, manifests) = missing.iter().find_map(|folder| {
         let mut manifests = names(Path::new(folder));
         manifests.retain(|name| name.ends_with(ENDING));
         (!manifests.is_empty()).then_some((*folder, manifests))
     })?;
-    let whole = word(folder.strip_suffix("/icd.d").unwrap_or(folder));
+    let (finding, advice) = sandbox::without_folder(folder, &manifests, sandbox);
     Some(Unsearched {
-        finding: format!(
-            "{folder} exists outside of the sandbox of the program with {}, and not in it",
-            manifests.join(", ")
-        ),
-        advice: format!(
-            "Give the sandbox of the program this folder: bwrap --ro-bind {whole} {whole}; in a container, as a volume"
-        ),
+        finding,
+        advice,
         variable: None,
     })
 }
@@ -328,12 +349,14 @@ fn names(folder: &Path) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Report;
 
     #[test]
     fn a_folder_that_only_the_program_does_not_find_is_missing_in_its_sandbox() {
         let root = tempfile::tempdir().expect("a folder");
         let folder = root.path().join("vulkan/icd.d");
         let path = folder.to_str().expect("plain");
+        let in_sandbox = |missing: &[&str]| in_sandbox(missing, Sandbox::of(&Report::default()));
         assert!(in_sandbox(&[path]).is_none());
         fs::create_dir_all(&folder).expect("folders");
         assert!(in_sandbox(&[path]).is_none());

@@ -1,5 +1,6 @@
 //! Follows processes that continue after the end of the program, for example a game that a launcher starts.
 
+use super::processes::{self, Processes};
 use crate::signals;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -44,7 +45,7 @@ impl Background {
             self.length = length;
             self.users = users(&std::fs::read(trace).unwrap_or_default());
         }
-        let running = self.users.iter().copied().find(|&process| runs(process));
+        let running = running(&self.users);
         if let Some(process) = running.filter(|_| !self.is_told) {
             self.is_told = true;
             anstream::eprintln!(
@@ -68,11 +69,12 @@ fn users(trace: &[u8]) -> BTreeSet<u32> {
     lines.filter_map(number).collect()
 }
 
-/// Returns `true` if a process has not ended.
-fn runs(process: u32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let state = status.lines().find_map(|line| line.strip_prefix("State:"));
-    state.is_some_and(|state| !state.trim_start().starts_with(['Z', 'X']))
+/// Returns the first of the processes `users` that has not ended, as the process ID that `/proc` has for it. A process in a sandbox may have the same
+/// number as an unrelated process, so only descendants of this process count.
+fn running(users: &BTreeSet<u32>) -> Option<u32> {
+    let own = processes::own_number().filter(|_| !users.is_empty())?;
+    let is_user = |numbers: &Vec<u32>| numbers.last().is_some_and(|number| users.contains(number));
+    Processes::all().descendant(own, is_user)
 }
 
 #[cfg(test)]
@@ -83,6 +85,5 @@ mod tests {
     fn the_processes_of_a_trace_are_found_in_its_records() {
         let trace = b"{\"event\":\"begin\",\"time\":1,\"process\":12,\"thread\":\"1\"}\nnoise\n{\"process\":7}\n{\"process\":12}\n{\"process\":";
         assert_eq!(users(trace), BTreeSet::from([7, 12]));
-        assert!(runs(std::process::id()) && !runs(0));
     }
 }

@@ -4,13 +4,16 @@ use super::cfi;
 use super::code;
 use super::maps::{History, Maps};
 use super::memory::Memory;
+use super::processes::{self, folder};
 use super::registers::{Registers, number};
 use super::unwind::{Place, Walk};
 use super::{Crash, Environment, Frame, Instruction, TRACE, arguments, exception};
 use crate::causes::Limits;
+use crate::inside::Inside;
 use rustix::fs::{StatVfsMountFlags, statvfs};
 use rustix::process::Pid;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// The state of a thread at the moment when it received a signal.
 #[derive(Clone)]
@@ -133,14 +136,10 @@ fn is_of_64_bits(registers: &Registers) -> bool {
 
 /// Returns a crash with the process `process`, its program, and the functions on the stack of `thread`.
 pub(super) fn described((thread, process): (Pid, i64), places: &[Place], walk: &Walk<'_>, history: &History) -> Crash {
-    let executable = std::fs::read_link(format!("/proc/{}/exe", thread.as_raw_nonzero())).ok();
     Crash {
         process: u32::try_from(process).unwrap_or_default(),
-        executable: executable.map(|path| {
-            let path = path.display().to_string();
-            path.strip_suffix(" (deleted)").unwrap_or(&path).into()
-        }),
-        preloaded: preloaded(process),
+        executable: executable(thread),
+        preloaded: preloaded(thread),
         frames: places
             .iter()
             .map(|place| frame(place.at, process as i32, walk, history))
@@ -149,13 +148,28 @@ pub(super) fn described((thread, process): (Pid, i64), places: &[Place], walk: &
     }
 }
 
-/// Returns the variables with which a process was started, and its limits; `None` if the limits cannot be read.
-pub(super) fn environment(process: Pid, has_loader: bool) -> Option<Environment> {
+/// Returns the path of the program that a process executed.
+fn executable(process: Pid) -> Option<String> {
+    let path = std::fs::read_link(folder(process).join("exe")).ok()?;
+    let path = path.display().to_string();
+    Some(path.strip_suffix(" (deleted)").unwrap_or(&path).into())
+}
+
+/// Adds the variables, limits and files of a process to those of other processes, if they can be read.
+pub(super) fn add_environment(process: Pid, has_loader: bool, known: &mut Vec<Environment>) {
+    let new = environment(process, has_loader, known);
+    known.extend(new);
+}
+
+/// Returns the variables with which a process was started, and its limits; `None` if the limits cannot be read. `known` has the environments of
+/// other processes, which may have the same files.
+fn environment(process: Pid, has_loader: bool, known: &[Environment]) -> Option<Environment> {
     let own = status(process).get("NStgid").copied();
     let number = own.unwrap_or_else(|| process.as_raw_nonzero().get().into());
-    let limits = Limits::parse(&std::fs::read_to_string(format!("/proc/{}/limits", process.as_raw_nonzero())).ok()?);
-    let files = std::fs::read_dir(format!("/proc/{}/fd", process.as_raw_nonzero()));
-    let variables = variables(process.as_raw_nonzero().get().into());
+    let folder = folder(process);
+    let limits = Limits::parse(&std::fs::read_to_string(folder.join("limits")).ok()?);
+    let files = std::fs::read_dir(folder.join("fd"));
+    let variables = variables(process);
     Some(Environment {
         has_loader,
         process: u32::try_from(number).ok()?,
@@ -165,7 +179,16 @@ pub(super) fn environment(process: Pid, has_loader: bool) -> Option<Environment>
         variables,
         limits,
         is_full: files.is_ok_and(|files| limits.is_full(files.count())),
+        executable: executable(process),
+        inside: Inside::of(&folder).map(|inside| shared(inside, known)),
     })
+}
+
+/// Returns the files of a sandbox, shared with a process of the same sandbox.
+fn shared(inside: Inside, known: &[Environment]) -> Arc<Inside> {
+    let mut same = known.iter().filter_map(|one| one.inside.as_ref());
+    let same = same.find(|known| ***known == inside).map(Arc::clone);
+    same.unwrap_or_else(|| Arc::new(inside))
 }
 
 /// Returns `true` if the trace is a file that the process cannot write: below the root folder of the process, it does not exist or is
@@ -175,14 +198,14 @@ fn is_trace_closed(process: Pid, variables: &[(String, String)]) -> bool {
     let Some(path) = value.filter(|value| value.starts_with('/')) else {
         return false;
     };
-    match statvfs(format!("/proc/{}/root{path}", process.as_raw_nonzero())) {
+    match statvfs(format!("{}/root{path}", folder(process).display())) {
         Ok(status) => status.f_flag.contains(StatVfsMountFlags::RDONLY),
         Err(error) => error == rustix::io::Errno::NOENT,
     }
 }
 
-fn variables(process: i64) -> Option<Vec<(String, String)>> {
-    pairs(&std::fs::read(format!("/proc/{process}/environ")).ok()?)
+fn variables(process: Pid) -> Option<Vec<(String, String)>> {
+    pairs(&std::fs::read(folder(process).join("environ")).ok()?)
 }
 
 /// Returns the names and values in the text of `/proc/PID/environ`. Returns `None` if the text is not empty but contains no variables,
@@ -199,7 +222,7 @@ fn pairs(bytes: &[u8]) -> Option<Vec<(String, String)>> {
 }
 
 /// Returns the paths of the libraries that `LD_PRELOAD` adds to a process. Skips names without a path.
-fn preloaded(process: i64) -> Vec<String> {
+fn preloaded(process: Pid) -> Vec<String> {
     let all = variables(process).unwrap_or_default();
     let value = all.into_iter().find(|(name, _)| name == "LD_PRELOAD");
     let value = value.map(|(_, value)| value).unwrap_or_default();
@@ -260,28 +283,28 @@ pub(super) fn group(status: &HashMap<String, i64>, thread: Pid) -> i64 {
 
 /// Returns all threads of the process to which `thread` belongs.
 fn threads(thread: Pid) -> Vec<i32> {
-    let entries = std::fs::read_dir(format!("/proc/{}/task", thread.as_raw_nonzero()));
-    let names = entries.into_iter().flatten().flatten().map(|entry| entry.file_name());
-    names.filter_map(|name| name.to_str()?.parse().ok()).collect()
+    let entries = std::fs::read_dir(folder(thread).join("task"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let number = |folder: std::path::PathBuf| {
+        let text = std::fs::read_to_string(folder.join("status")).ok()?;
+        processes::own_level(&text, "NSpid").or_else(|| folder.file_name()?.to_str()?.parse().ok())
+    };
+    let numbers = entries.filter_map(|entry| number(entry.path()));
+    numbers.filter_map(|number| number.try_into().ok()).collect()
 }
 
-/// Returns a map from the name of each line in `/proc/PID/status` to the last number of the line.
+/// Returns a map from the name of each line in `/proc/PID/status` to the last number of the line. The number of `Tgid` is that in the namespace of
+/// this process.
 pub(super) fn status(thread: Pid) -> HashMap<String, i64> {
-    let text = std::fs::read_to_string(format!("/proc/{}/status", thread.as_raw_nonzero())).unwrap_or_default();
+    let text = std::fs::read_to_string(folder(thread).join("status")).unwrap_or_default();
+    let own = processes::own_level(&text, "NStgid").map(|number| ("Tgid".to_owned(), number));
     let line = |line: &str| {
         let (name, value) = line.split_once(':')?;
         Some((name.into(), value.split_whitespace().next_back()?.parse().ok()?))
     };
-    text.lines().filter_map(line).collect()
-}
-
-/// Returns `true` if `/proc` has the process IDs of this process's namespace. In a sandbox with the `/proc` of another namespace, a process ID leads to
-/// another process.
-pub(super) fn is_proc_of_us() -> bool {
-    let own = std::fs::read_link("/proc/self");
-    own.is_ok_and(|own| {
-        own.as_os_str().to_str() == Some(rustix::process::getpid().as_raw_nonzero().to_string().as_str())
-    })
+    text.lines().filter_map(line).chain(own).collect()
 }
 
 /// Returns `true` if this program can read stacks on this kind of processor.
@@ -295,7 +318,8 @@ pub(super) const fn is_supported() -> bool {
 
 /// Returns `true` if a thread blocks a signal.
 fn is_blocked(thread: i32, signal: i32) -> bool {
-    let text = std::fs::read_to_string(format!("/proc/{thread}/status")).unwrap_or_default();
+    let folder = Pid::from_raw(thread).map(folder).unwrap_or_default();
+    let text = std::fs::read_to_string(folder.join("status")).unwrap_or_default();
     let mask = text.lines().find_map(|line| line.strip_prefix("SigBlk:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
@@ -326,6 +350,8 @@ mod tests {
             has_loader: true,
             is_full: false,
             is_trace_closed: false,
+            executable: None,
+            inside: None,
         };
         for (bytes, is_traced, lacks_trace) in [
             (&b""[..], false, true),

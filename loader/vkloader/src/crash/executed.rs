@@ -1,6 +1,7 @@
 //! Recognises programs that must run without a supervisor.
 
 use super::memory::Memory;
+use super::processes::folder;
 use super::ptrace;
 use super::registers::{Machine, Registers};
 use object::read::elf::{FileHeader, Sym as _};
@@ -38,7 +39,7 @@ pub(super) enum Executed {
 /// Returns the kind of the program in a process that is stopped at its first instruction. Makes the process of a privileged program execute
 /// the program a second time.
 pub(super) fn look(thread: Pid, known: &mut Debuggers) -> Executed {
-    let program = format!("/proc/{}/exe", thread.as_raw_nonzero());
+    let program = folder(thread).join("exe");
     let program = Path::new(&program);
     if !may_supervise_all() && gains_privileges(program) {
         // If the second execution fails, the program runs without the additional privileges.

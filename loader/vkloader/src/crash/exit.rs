@@ -3,6 +3,7 @@
 use super::capture::{self, Snapshot, described};
 use super::maps::{History, Maps};
 use super::memory::Memory;
+use super::processes::folder;
 use super::registers::Registers;
 use super::runtime::Runtime;
 use super::unwind::Walk;
@@ -15,7 +16,7 @@ use std::path::Path;
 pub(super) fn crash(thread: Pid, signals: &[Snapshot], registers: &Registers, history: &History) -> Option<Crash> {
     let faults = || signals.iter().filter(|signal| signal.is_fault());
     let maps = Maps::of(thread).ok()?;
-    let program = std::fs::read_link(format!("/proc/{}/exe", thread.as_raw_nonzero())).unwrap_or_default();
+    let program = std::fs::read_link(folder(thread).join("exe")).unwrap_or_default();
     let is_shared = maps.files().any(|file| sanitizer(file).is_some());
     let linked = Runtime::of(&program).filter(|_| !is_shared);
     if faults().next().is_none() && !is_shared && linked.is_none() {

@@ -1,5 +1,6 @@
 //! The files that a process has mapped now, or had mapped earlier.
 
+use super::processes::folder;
 use rustix::process::Pid;
 use std::collections::HashMap;
 use std::io;
@@ -57,7 +58,7 @@ impl Maps {
     /// # Errors
     /// `/proc/PID/maps` cannot be read.
     pub(super) fn of(thread: Pid) -> io::Result<Self> {
-        let bytes = std::fs::read(format!("/proc/{}/maps", thread.as_raw_nonzero()))?;
+        let bytes = std::fs::read(folder(thread).join("maps"))?;
         Ok(Self::parse(&String::from_utf8_lossy(&bytes)))
     }
 

@@ -1,5 +1,6 @@
 //! Access to the memory of another process.
 
+use super::processes::folder;
 use super::registers::number;
 use rustix::process::Pid;
 use std::cell::RefCell;
@@ -24,7 +25,7 @@ impl Memory {
     /// The system denies this process read access to the memory.
     pub(super) fn of(thread: Pid) -> io::Result<Self> {
         Ok(Self {
-            file: File::open(format!("/proc/{}/mem", thread.as_raw_nonzero()))?,
+            file: File::open(folder(thread).join("mem"))?,
             last: RefCell::new(None),
         })
     }
@@ -34,7 +35,7 @@ impl Memory {
     /// # Errors
     /// The system denies this process write access to the memory.
     pub(super) fn to_write(thread: Pid) -> io::Result<Self> {
-        let path = format!("/proc/{}/mem", thread.as_raw_nonzero());
+        let path = folder(thread).join("mem");
         Ok(Self {
             file: File::options().read(true).write(true).open(path)?,
             last: RefCell::new(None),

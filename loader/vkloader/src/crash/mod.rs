@@ -29,6 +29,8 @@ mod maps;
 #[cfg(target_os = "linux")]
 mod memory;
 #[cfg(target_os = "linux")]
+mod processes;
+#[cfg(target_os = "linux")]
 mod ptrace;
 #[cfg(target_os = "linux")]
 mod registers;
@@ -50,8 +52,10 @@ pub(crate) use supervisor::Supervisor;
 
 use crate::causes::Limits;
 use crate::child::Ending;
+use crate::inside::Inside;
 use serde::Serialize;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 #[cfg(not(target_os = "linux"))]
 use std::{ffi::OsString, io, process::Command};
@@ -88,6 +92,10 @@ pub(crate) struct Environment {
     pub(crate) is_full: bool,
     /// `true` if the process could not write the file of the trace, because a sandbox hides it or made it read-only.
     pub(crate) is_trace_closed: bool,
+    /// Path of the program that the process executed.
+    pub(crate) executable: Option<String>,
+    /// The files of the process, if they may differ from those of this process.
+    pub(crate) inside: Option<Arc<Inside>>,
 }
 
 impl Environment {

@@ -6,7 +6,7 @@ use super::maps::{History, Maps};
 use super::ptrace::{self, Event};
 use super::registers::Registers;
 use super::stands::{self, Still};
-use super::{Crash, Environment, FAULTS, Outcome, Stand, Unsupervised, executed, exit, start};
+use super::{Crash, Environment, FAULTS, Outcome, Stand, Unsupervised, executed, exit, processes, start};
 use crate::signals;
 use executed::{Debuggers, Executed};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, wait, waitpid};
@@ -203,7 +203,7 @@ fn supervise(process: Pid, failure: &Path, shared: &Arc<Shared>) -> io::Result<O
         remembered: Instant::now(),
         shared: Arc::clone(shared),
         unsupervised: None,
-        graphics: capture::is_proc_of_us().then(Vec::new),
+        graphics: processes::are_visible().then(Vec::new),
         environments: Vec::new(),
         failure: failure.into(),
         known: Debuggers::default(),
@@ -416,7 +416,7 @@ impl Watch {
 
     /// Records the graphics libraries and the variables of a process that ends.
     fn note_graphics(&mut self, process: Pid) {
-        let Some(maps) = Maps::of(process).ok().filter(|_| capture::is_proc_of_us()) else {
+        let Some(maps) = Maps::of(process).ok() else {
             self.graphics = None;
             return;
         };
@@ -424,7 +424,7 @@ impl Watch {
         // The process may have closed its loader already. Therefore, processes without graphics libraries are recorded too, up to a limit.
         if !paths.is_empty() || self.environments.len() < MOST_ENVIRONMENTS {
             let has_loader = paths.iter().any(|path| path.contains("/libvulkan.so"));
-            self.environments.extend(capture::environment(process, has_loader));
+            capture::add_environment(process, has_loader, &mut self.environments);
         }
         let Some(known) = &mut self.graphics else { return };
         for path in paths {

@@ -54,6 +54,12 @@ pub(crate) fn build(finished: &Finished, received: Received<'_>) -> Report {
         kept: kept(&records),
         variables: Variables::of(finished),
         limits: Limits::of(finished),
+        executed: finished
+            .environments
+            .iter()
+            .filter_map(|one| one.executable.clone())
+            .collect(),
+        inside: finished.started().and_then(|started| started.inside.clone()),
         ..Report::default()
     };
     report.ending = finished.ending.into();

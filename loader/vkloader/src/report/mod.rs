@@ -33,9 +33,11 @@ pub(crate) use failed::TO_UPDATE;
 pub(crate) use layers::{MESAS as MESAS_LAYER, WITHOUT as WITHOUT_LAYERS, controlling_in, has_chain, obstructed};
 
 use crate::causes::{Limits, Snap};
+use crate::inside::Inside;
 use crate::variables::Variables;
 use serde::Serialize;
 use std::fmt;
+use std::sync::Arc;
 
 /// The report. The members are in the order of the printed text.
 #[derive(Debug, Default, Serialize)]
@@ -83,6 +85,12 @@ pub(crate) struct Report {
     pub(crate) variables: Variables,
     #[serde(skip)]
     pub(crate) limits: Limits,
+    /// The files of the program, if they may differ from those of this process.
+    #[serde(skip)]
+    pub(crate) inside: Option<Arc<Inside>>,
+    /// Paths of the programs that were executed, among them the one that made a sandbox.
+    #[serde(skip)]
+    pub(crate) executed: Vec<String>,
     /// The snap whose variables the program has.
     #[serde(skip)]
     pub(crate) snap: Option<Snap>,

@@ -1,6 +1,7 @@
 //! Recognises commands that start a program as another user, in a sandbox, in a container, or on another machine.
 
 use super::started;
+use crate::causes;
 use crate::shell::word;
 use std::ffi::OsString;
 use std::path::Path;
@@ -47,6 +48,11 @@ const ENTERING: [(&str, &str); 8] = [
 /// Programs that start other programs in a sandbox with the files of this system.
 const SANDBOXES: [&str; 3] = ["bwrap", "firejail", "unshare"];
 
+/// Returns `true` for the path of one of the programs in [`SANDBOXES`].
+pub(super) fn is_sandbox(program: &str) -> bool {
+    SANDBOXES.contains(&program.rsplit('/').next().unwrap_or_default())
+}
+
 /// Returns the reason why a program has no trace, if the command starts it in a sandbox of [`SANDBOXES`].
 pub(super) fn sandboxed(command: &[OsString]) -> Option<String> {
     let all = started::by(command);
@@ -92,11 +98,19 @@ pub(super) fn find(command: &[OsString]) -> Option<String> {
         _ => None,
     };
     let example = application.map_or(example.into(), |name| example.replace("APPLICATION", &word(name)));
-    if let Some(words) = without_nvidia(Path::new("/")).filter(|_| one.file == FLATPAK) {
+    let is_flatpak = one.file == FLATPAK;
+    let service = causes::for_flatpak(Path::new("/")).filter(|_| is_flatpak);
+    let service = service.map_or(String::new(), |service| {
+        format!(
+            "; {}",
+            service.replace("APPLICATION", application.map_or("APPLICATION", |name| name))
+        )
+    });
+    if let Some(words) = without_nvidia(Path::new("/")).filter(|_| is_flatpak) {
         return Some(format!("{words}; to look inside, start vkloader there: {example}"));
     }
     Some(format!(
-        "{} starts the program in a place with another loader and other drivers, so it writes no trace; start vkloader there: {example}",
+        "{} starts the program in a place with another loader and other drivers, so it writes no trace; start vkloader there: {example}{service}",
         one.file
     ))
 }

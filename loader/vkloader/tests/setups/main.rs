@@ -19,6 +19,7 @@ mod posted;
 mod releases;
 mod reported;
 mod requested;
+mod sandboxes;
 mod servers;
 mod surroundings;
 mod tried;
@@ -142,7 +143,37 @@ fn try_all(rows: &[Row]) {
 }
 
 /// Set-ups that have a separate test: the file, and the name of the test.
-const ELSEWHERE: [(&str, &str); 76] = [
+const ELSEWHERE: [(&str, &str); 85] = [
+    (
+        "setups/sandboxes.rs",
+        "a_driver_of_the_host_that_a_container_lacks_is_named_with_the_volume",
+    ),
+    (
+        "setups/sandboxes.rs",
+        "a_manifest_that_only_the_sandbox_lacks_comes_before_its_variable",
+    ),
+    ("setups/sandboxes.rs", "a_sandbox_that_fails_is_named_with_its_message"),
+    (
+        "setups/sandboxes.rs",
+        "a_socket_of_a_display_that_only_the_sandbox_lacks_is_named",
+    ),
+    (
+        "setups/sandboxes.rs",
+        "a_sandbox_without_the_drivers_library_is_named_with_the_option",
+    ),
+    (
+        "setups/sandboxes.rs",
+        "a_file_in_place_of_a_library_that_a_driver_needs_is_named",
+    ),
+    (
+        "setups/sandboxes.rs",
+        "a_folder_that_a_sandbox_does_not_have_is_named_from_inside",
+    ),
+    (
+        "setups/sandboxes.rs",
+        "device_nodes_and_lists_that_only_the_sandbox_lacks_are_named_with_the_option",
+    ),
+    ("setups/sandboxes.rs", "a_closed_folder_of_the_linkers_cache_is_named"),
     (
         "setups/servers.rs",
         "a_folder_that_systemd_hides_from_a_service_is_named",

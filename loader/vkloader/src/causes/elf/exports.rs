@@ -1,7 +1,8 @@
 //! Explains libraries that do not export the functions of a driver or layer: the names of the functions that they export show the mistake.
 
-use super::file_name;
+use super::closure::{Identity, locate};
 use super::symbols::Symbols;
+use super::{file_name, shown};
 use crate::manifests;
 use crate::report::{Dropped, Fact, Kind};
 use crate::shell::word;
@@ -24,7 +25,7 @@ const OTHERS: [(&str, &str); 3] = [("egl", "EGL"), ("gl", "OpenGL"), ("cl", "Ope
 const MANGLED: &str = "_Z";
 
 /// Adds the mistake to a finding about a library that lacks functions. `manifest` is the manifest of the driver or layer.
-pub(in crate::causes) fn explain(dropped: &mut Dropped, manifest: Option<&str>) {
+pub(in crate::causes) fn explain(dropped: &mut Dropped, manifest: Option<&str>, own: Identity) {
     if !CODES.contains(&dropped.code.as_str()) {
         return;
     }
@@ -34,15 +35,20 @@ pub(in crate::causes) fn explain(dropped: &mut Dropped, manifest: Option<&str>) 
     } else {
         Some(dropped.name.clone())
     };
-    let Some(library) = library.filter(|library| library.starts_with('/')) else {
+    if let Some(manifest) = manifest.filter(|_| is_layer) {
+        dropped.findings.insert(0, format!("its manifest: {manifest}"));
+        dropped.advice = format!("Reinstall the layer, or correct library_path in {manifest}.");
+    }
+    let located = |library: String| locate(&library, own).map(|path| shown(&path));
+    let Some(library) = library.and_then(located) else {
         return;
     };
-    let own = if is_layer { OF_LAYERS } else { OF_DRIVERS };
+    let usual = if is_layer { OF_LAYERS } else { OF_DRIVERS };
     let functions = manifest
         .filter(|_| is_layer)
         .map(|manifest| functions(manifest, &dropped.name));
     let functions = functions.unwrap_or_default();
-    let wanted: Vec<&str> = functions.iter().map(String::as_str).chain(own).collect();
+    let wanted: Vec<&str> = functions.iter().map(String::as_str).chain(usual).collect();
     let symbols = Symbols::of(Path::new(&library));
     let about = About {
         library: &library,

@@ -90,10 +90,9 @@ pub(super) fn for_flatpak(version: &str) -> String {
 pub(super) fn to_install(kernel_driver: &str, libraries: &[&str], machine: &Machine, report: &Report) -> String {
     let is_in = |known: &[&str]| report.surroundings.iter().any(|word| known.contains(&word.as_str()));
     // A sandbox has its own copies of the drivers, except for those of NVIDIA.
-    let mut of_sandbox = unsearched::IN_SANDBOX.iter();
-    if let Some((_, advice)) = of_sandbox.find(|(sandbox, _)| is_in(&[sandbox]) && !kernel_driver.starts_with("nvidia"))
-    {
-        return (*advice).into();
+    let of_sandbox = unsearched::in_sandbox_of(|sandbox| is_in(&[sandbox]), &machine.path(""));
+    if let Some(advice) = of_sandbox.filter(|_| !kernel_driver.starts_with("nvidia")) {
+        return advice;
     }
     if kernel_driver.starts_with("nvidia")
         && let Some(advice) = nvidias_inside(machine, report)

@@ -1,12 +1,14 @@
 //! Graphics hardware in the kernel's lists. This module never opens a device node, so it wakes no device.
 
 use crate::causes::elf;
+use crate::inside::Inside;
 use crate::mounts::Mounts;
 use crate::report::Card;
 use rustix::fs::{Access, access};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Beginning of the PCI class of displays, in the form that the kernel writes.
 const DISPLAY: &str = "0x03";
@@ -56,19 +58,57 @@ const NVIDIA_FOLDERS: [&str; 7] = [
 /// The system whose root folder is `root`.
 pub(super) struct Machine {
     root: PathBuf,
+    /// The files of the program, if it runs in a sandbox. The content of files is read outside, where all of them are.
+    inside: Option<Arc<Inside>>,
 }
 
 impl Machine {
+    #[cfg(test)]
     pub(super) fn at(root: &Path) -> Self {
-        Self { root: root.into() }
+        Self {
+            root: root.into(),
+            inside: None,
+        }
+    }
+
+    /// Returns the system as a program in a sandbox sees it.
+    pub(super) fn seen_from(root: &Path, inside: Option<&Arc<Inside>>) -> Self {
+        Self {
+            root: root.into(),
+            inside: inside.cloned(),
+        }
     }
 
     pub(super) fn path(&self, path: &str) -> PathBuf {
         self.root.join(path.trim_start_matches('/'))
     }
 
+    /// Returns `true` if the program sees a file at the path.
     pub(super) fn has(&self, path: &str) -> bool {
-        self.path(path).exists()
+        match &self.inside {
+            Some(inside) => inside.has(Path::new(path)),
+            None => self.path(path).exists(),
+        }
+    }
+
+    /// Returns `true` if a file exists outside of the program's sandbox, and is missing or covered in it.
+    pub(super) fn is_kept_out(&self, path: &str) -> bool {
+        let inside = self.inside.as_ref();
+        inside.is_some_and(|inside| inside.lacks(&Path::new("/").join(path)))
+    }
+
+    /// Returns the path by which this process reads a file of the program's sandbox.
+    pub(super) fn real(&self, path: &Path) -> PathBuf {
+        let below = path.strip_prefix("/").unwrap_or(path);
+        self.inside
+            .as_ref()
+            .map_or_else(|| path.into(), |inside| inside.root().join(below))
+    }
+
+    /// Returns the mount point of the file system that contains a file.
+    pub(super) fn mount_point(&self, file: &Path) -> String {
+        let inside = self.inside.as_ref().and_then(|inside| inside.mounts().holding(file));
+        inside.map_or_else(|| elf::mount_point(file), |mount| mount.point.display().to_string())
     }
 
     /// Returns the text of a short file, without surrounding blanks; empty if the file cannot be read.
@@ -164,12 +204,12 @@ impl Machine {
         let render = self
             .names("dev/dri")
             .into_iter()
-            .filter(|name| name.starts_with("renderD"));
+            .filter(|name| name.starts_with("renderD") && self.has(&format!("dev/dri/{name}")));
         let render = render.map(|name| self.path("dev/dri").join(name));
         let others = OTHER_NODES
             .iter()
-            .map(|node| self.path(node))
-            .filter(|node| node.exists());
+            .filter(|node| self.has(node))
+            .map(|node| self.path(node));
         render.chain(others).collect()
     }
 
@@ -292,7 +332,9 @@ impl Machine {
             let number = name.strip_prefix("nvidia");
             number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
         };
-        self.names("dev").iter().filter(|name| is_card(name)).count()
+        let is_seen = |name: &String| self.has(&format!("dev/{name}"));
+        let names = self.names("dev");
+        names.iter().filter(|name| is_card(name) && is_seen(name)).count()
     }
 
     /// Returns `true` if the firmware only starts signed kernels, which then load only signed modules.
@@ -306,6 +348,9 @@ impl Machine {
     /// the first process. If the root folder of the first process cannot be read, returns `true` if no file system is mounted on this
     /// process's root folder.
     pub(super) fn is_changed_root(&self) -> bool {
+        if let Some(inside) = &self.inside {
+            return !inside.has_own_mounts;
+        }
         let identity = |path: &Path| fs::metadata(path).ok().map(|state| (state.dev(), state.ino()));
         if let Some(first) = identity(&self.path("proc/1/root/.")) {
             return Some(first) != identity(&self.root);

@@ -19,11 +19,14 @@ mod rules;
 mod service;
 mod several;
 mod software;
+mod survey;
 mod unlisted;
 
 pub(super) use failing::{is_for_no_card, is_without_card};
+pub(super) use survey::survey;
 
-use super::{Snap, elf, linker};
+use super::sandbox::Sandbox;
+use super::{elf, linker};
 use crate::report::{Card, Device, Dropped, Report, codes, rank};
 pub(crate) use drivers::for_cards;
 use machine::{Machine, WINDOWS_DRIVER, WINDOWS_NODE};
@@ -69,35 +72,39 @@ const NO_CARD: [&str; 2] = ["none", "void"];
 /// `is_replaced` is `true` if a variable replaces the search for drivers; the program then does not see all installed drivers.
 pub(super) fn find(report: &mut Report, is_replaced: bool) {
     let wanted = report.variables.get(CAPABILITIES);
-    find_below(report, Path::new("/"), wanted.as_deref(), is_replaced);
+    find_in(
+        &survey::system(report, Path::new("/")),
+        report,
+        wanted.as_deref(),
+        is_replaced,
+    );
 }
 
-/// Adds the graphics hardware and the obstacles of the system whose root folder is `root`. `wanted` is the value of [`CAPABILITIES`].
+/// Adds the graphics hardware and the obstacles of the system whose root folder is `root`.
+#[cfg(test)]
 fn find_below(report: &mut Report, root: &Path, wanted: Option<&str>, is_replaced: bool) {
-    let machine = Machine::at(root);
-    report.hardware = machine.cards();
-    report.snap = Snap::of(root, |name| report.variables.get(name));
-    report.surroundings = machine
-        .surroundings(report.snap.as_ref().is_some_and(Snap::is_sandbox))
-        .into_iter()
-        .map(String::from)
-        .collect();
+    survey::below(report, root);
+    find_in(&survey::system(report, root), report, wanted, is_replaced);
+}
+
+/// Adds the obstacles of a system. `wanted` is the value of [`CAPABILITIES`].
+fn find_in(machine: &Machine, report: &mut Report, wanted: Option<&str>, is_replaced: bool) {
     if report.loader.is_none() || asked_no_driver(report) {
         return;
     }
     failing::experimental(report);
     let mut found = match report.devices.iter().any(is_hardware) {
         true if is_replaced => return,
-        true => idle::find(&machine, report),
-        false => obstacles(&machine, report, wanted, is_replaced),
+        true => idle::find(machine, report),
+        false => obstacles(machine, report, wanted, is_replaced),
     };
-    found.extend(removed::find(&machine, report));
-    explain_drivers(report, &machine);
+    found.extend(removed::find(machine, report));
+    explain_drivers(report, machine);
     if report.devices.iter().any(is_hardware) {
         idle::before_driver(&mut found, report);
     }
     report.dropped.append(&mut found);
-    failing::complete(report, &machine, is_replaced);
+    failing::complete(report, machine, is_replaced);
 }
 
 /// Returns `true` if the program failed before the library searched for drivers.
@@ -115,12 +122,16 @@ fn obstacles(machine: &Machine, report: &Report, wanted: Option<&str>, is_replac
     let closed = closed_nodes(machine);
     let mut found: Vec<Dropped> = permissions(machine, &closed).into_iter().collect();
     let mut reachable = Vec::new();
+    let hidden_list = unlisted::kept_out(machine, report);
     for card in &report.hardware {
         match of_card(card, machine, report) {
             Some(one) => found.push(one),
+            // Without the kernel's list of devices, drivers find no card.
+            None if hidden_list.is_some() => {}
             None => reachable.push(card),
         }
     }
+    found.extend(hidden_list);
     if found.is_empty() && report.hardware.is_empty() {
         found.extend(unlisted::find(machine, report).or_else(|| no_windows(machine, report)));
     }
@@ -290,15 +301,22 @@ fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
     let row = codes::HARDWARE_NO_NODE;
     let sandbox = in_sandbox(report);
     let is_nvidias = card.vendor == NVIDIA && driver == "nvidia";
+    let kept_out = |node: &str| machine.is_kept_out(node).then(|| Sandbox::of(report).nodes(is_nvidias));
     if is_nvidias && machine.has("dev/nvidiactl") && !machine.has_node_of_nvidia() {
-        let advice = sandbox.map_or(NVIDIA_NODES, |(word, _)| nvidia_nodes(word));
+        let usual = || sandbox.map_or(NVIDIA_NODES, |(word, _)| nvidia_nodes(word));
+        let advice = kept_out("/dev/nvidia0").unwrap_or_else(usual);
         return Some(Dropped {
             findings: ["/dev/nvidiactl exists, but no node of a card, such as /dev/nvidia0"].into(),
             advice: advice.into(),
             ..row.about(card.to_string())
         });
     }
-    let (node, advice) = match (card.vendor == NVIDIA && driver == "nvidia", sandbox) {
+    let (node, advice) = match (is_nvidias, sandbox) {
+        (true, _) if kept_out("/dev/nvidiactl").is_some() => ("/dev/nvidiactl", kept_out("/dev/nvidiactl")?),
+        (false, _) if card.node.as_deref().and_then(kept_out).is_some() => {
+            let node = card.node.as_deref()?;
+            (node, kept_out(node)?)
+        }
         (true, Some(("flatpak" | "snap", advice))) => ("/dev/nvidiactl", advice),
         (true, Some((word, _))) => ("/dev/nvidiactl", nvidia_nodes(word)),
         (true, None) => ("/dev/nvidiactl", NVIDIA_NODES),
@@ -315,7 +333,8 @@ fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
 /// Returns the finding about a card whose device node is missing. `advice` is the general remedy.
 fn without_node(card: &Card, (node, advice): (&str, &str), machine: &Machine, report: &Report) -> Dropped {
     let sandbox = in_sandbox(report);
-    let service = Service::without_devices(machine).filter(|_| sandbox.is_none());
+    let is_kept_out = machine.is_kept_out(node);
+    let service = Service::without_devices(machine).filter(|_| sandbox.is_none() && !is_kept_out);
     if let Some(service) = service {
         return service.hides(card, node);
     }
@@ -324,13 +343,17 @@ fn without_node(card: &Card, (node, advice): (&str, &str), machine: &Machine, re
         .get(VISIBLE)
         .filter(|value| NO_CARD.contains(&value.as_str()));
     let hidden = value.filter(|_| card.vendor == NVIDIA);
-    let of_kind = sandbox.filter(|(word, _)| *word == "container" && card.vendor != NVIDIA);
+    let of_kind = sandbox.filter(|(word, _)| *word == "container" && card.vendor != NVIDIA && !is_kept_out);
     let of_kind = of_kind.and_then(|_| rules::for_container(machine));
     Dropped {
-        findings: [format!("{node} is not there")]
-            .into_iter()
-            .chain(hidden.map(|value| format!("{VISIBLE} is {value}, so the container gets no card")))
-            .collect(),
+        findings: [if is_kept_out {
+            format!("{node} exists outside of the sandbox of the program, and not in it")
+        } else {
+            format!("{node} is not there")
+        }]
+        .into_iter()
+        .chain(hidden.map(|value| format!("{VISIBLE} is {value}, so the container gets no card")))
+        .collect(),
         advice: of_kind.unwrap_or_else(|| advice.into()),
         ..codes::HARDWARE_NO_NODE.about(card.to_string())
     }
@@ -442,7 +465,8 @@ fn explain_drivers(report: &mut Report, machine: &Machine) {
             let driver = card.kernel_driver.as_deref();
             serves(card) && driver.is_some_and(|driver| drivers::is_meant_for(row.library, driver))
         };
-        let words = match cards.iter().find(is_meant).or_else(|| cards.iter().find(serves)) {
+        let card = cards.iter().find(is_meant).or_else(|| cards.iter().find(serves));
+        let words = match card.filter(|_| !unlisted::is_without_list(machine)) {
             Some(card) if is_meant(&card) => format!("{card} is present for it, but the driver does not use this card"),
             Some(card) => format!("{card} is for another driver, unless the host hands its own card to the guest"),
             None if row.nodes.iter().any(|node| machine.has(node)) => {

@@ -3,7 +3,6 @@
 use super::kernel;
 use super::machine::{Machine, is_open_to_us};
 use super::rules;
-use crate::causes::elf;
 use crate::report::{Dropped, codes};
 use crate::shell::word;
 use rustix::fs::{FileType, StatVfsMountFlags, statvfs};
@@ -17,19 +16,20 @@ const UNMAPPED: u32 = 65534;
 /// Returns the device nodes that this user may not open.
 pub(super) fn closed_nodes(machine: &Machine) -> Vec<PathBuf> {
     let mut closed = machine.nodes();
-    closed.retain(|node| !is_open_to_us(node) || is_without_devices(node));
+    closed.retain(|node| !is_open_to_us(node) || is_without_devices(node, machine));
     closed
 }
 
 /// Returns `true` for a device node in a file system that is mounted with `nodev`. No user can open such a node, whatever its permissions are.
-fn is_without_devices(node: &Path) -> bool {
+fn is_without_devices(node: &Path, machine: &Machine) -> bool {
+    let node = &machine.real(node);
     let is_device = fs::metadata(node).is_ok_and(|status| FileType::from_raw_mode(status.mode()).is_char_device());
     is_device && statvfs(node).is_ok_and(|system| system.f_flag.contains(StatVfsMountFlags::NODEV))
 }
 
 /// Returns the finding about a device node in a file system that is mounted with `nodev`.
-fn without_devices(node: &Path) -> Dropped {
-    let mount = elf::mount_point(node);
+fn without_devices(node: &Path, machine: &Machine) -> Dropped {
+    let mount = machine.mount_point(node);
     Dropped {
         reason: "The device node of the graphics card is in a file system that forbids devices (nodev).".into(),
         findings: [format!("{mount} is mounted with nodev")].into(),
@@ -64,8 +64,8 @@ pub(super) fn permissions(machine: &Machine, closed: &[PathBuf]) -> Option<Dropp
     if let Some(found) = rules::refusing(first, machine) {
         return Some(found);
     }
-    if is_without_devices(first) {
-        return Some(without_devices(first));
+    if is_without_devices(first, machine) {
+        return Some(without_devices(first, machine));
     }
     let row = codes::HARDWARE_NO_PERMISSION;
     let user = user(machine);

@@ -1,8 +1,9 @@
 //! Recognises that Mesa's software driver is installed without its manifest.
 
-use crate::causes::elf;
+use crate::causes::{elf, usual_manifests};
 use crate::installed;
 use crate::report::{Dropped, Report};
+use std::fs;
 
 /// Library of Mesa's software driver.
 const SOFTWARE: &str = "libvulkan_lvp.so";
@@ -16,6 +17,11 @@ pub(super) fn without_manifest(report: &Report) -> Option<(String, String)> {
     let is_left_out = |one: &Dropped| one.subject == "driver manifest";
     if kept.any(is_named) || known.any(is_named) || report.dropped.iter().any(is_left_out) || report.searched.is_empty()
     {
+        return None;
+    }
+    // A manifest that only the program does not find is not missing in the system.
+    let names_it = |manifest: &String| fs::read_to_string(manifest).is_ok_and(|text| text.contains(SOFTWARE));
+    if report.inside.is_some() && usual_manifests().iter().any(names_it) {
         return None;
     }
     let library = elf::locate(SOFTWARE, elf::Identity::of_this_process())?;

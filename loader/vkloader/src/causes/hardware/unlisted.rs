@@ -16,13 +16,33 @@ const PCI: &str = "proc/bus/pci/devices";
 /// Kernel driver of all PCI devices of a virtual machine, and vendor and device of those that are graphics cards.
 const VIRTUAL: (&str, &str) = ("virtio-pci", "1af41050");
 
+/// Folders with the kernel's lists of devices that drivers read.
+const LISTS: [&str; 2] = ["/sys/bus", "/sys/dev/char"];
+
 /// Returns `true` if the kernel's list of devices is missing.
 pub(super) fn is_without_list(machine: &Machine) -> bool {
     machine.unmounted().contains(&"/sys")
 }
 
+/// Returns `true` if the sandbox of the program hides the kernel's list of devices.
+fn is_kept_out(machine: &Machine) -> bool {
+    LISTS.iter().any(|list| machine.is_kept_out(list))
+}
+
+/// Returns a finding for a sandbox that hides the kernel's list of devices, on a machine with a card.
+pub(super) fn kept_out(machine: &Machine, report: &Report) -> Option<Dropped> {
+    let found = Dropped {
+        findings: ["/sys exists outside of the sandbox of the program, and not in it"].into(),
+        ..codes::HARDWARE_NO_SYS.about("/sys")
+    };
+    (!report.hardware.is_empty() && is_kept_out(machine)).then(|| ranked(found, true, report))
+}
+
 /// Returns a finding for a system without the kernel's list of devices. A changed root folder most often lacks other folders too.
 pub(super) fn find(machine: &Machine, report: &Report) -> Option<Dropped> {
+    if is_kept_out(machine) {
+        return None;
+    }
     let missing = machine.unmounted();
     let found = missing
         .contains(&"/sys")

@@ -102,14 +102,27 @@ fn the_surroundings_decide_where_a_driver_is_installed() {
         assert!(found.advice.contains(advice), "{file}: {}", found.advice);
     }
     // Flatpak and Steam both write a file with the name of the sandbox.
-    for (manager, others, advice) in [
-        ("flatpak", ".flatpak-info", "flatpak update"),
-        ("pressure-vessel", "etc/hostname", "on the system itself"),
+    for (manager, others, surroundings, advice) in [
+        ("flatpak", ".flatpak-info", "flatpak", "flatpak update"),
+        ("pressure-vessel", "etc/hostname", "steam", "on the system itself"),
     ] {
         let system = card("0x1002", "0x744c", "amdgpu");
         system.file("run/host/container-manager", manager).file(others, "");
-        let found = first(system.found(idle(&["libvulkan_lvp.so"])));
+        let found = system.found(idle(&["libvulkan_lvp.so"]));
+        assert_eq!(found.surroundings, [surroundings]);
+        let found = first(found);
         assert!(found.advice.contains(advice), "{manager}: {}", found.advice);
+    }
+    // The driver service of the host has drivers for programs in sandboxes.
+    for (file, is_service) in [
+        ("run/host/usr/lib/systemd/system/vulkan-loader-service.socket", true),
+        ("run/host/usr/lib/os-release", false),
+    ] {
+        let system = card("0x1002", "0x744c", "amdgpu");
+        system.file(".flatpak-info", "").file(file, "");
+        let found = first(system.found(idle(&["libvulkan_lvp.so"])));
+        let has_service = found.advice.contains("--filesystem=/run/vulkan-loader");
+        assert_eq!(has_service, is_service, "{}", found.advice);
     }
     let system = card("0x10de", "0x2684", "nvidia");
     let version = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.120  Sun";
