@@ -406,7 +406,7 @@ fn older(record: &Record, report: &Report) -> Option<Dropped> {
     Some(found)
 }
 
-/// Number of versions of Vulkan by which a layer must be older than the program to count as too old. Layers that are one version behind are usual,
+/// Number of versions of Vulkan by which a layer must be older than the program to count as too old. Layers that are one version older are usual,
 /// and most of them work.
 const MANY_VERSIONS: u32 = 2;
 

@@ -17,8 +17,8 @@ pub(super) const CODES: [&str; 3] = [
     "layer-library.wrong-architecture",
 ];
 
-/// Removes the findings about drivers and layers of another word size if the program lacks nothing: the same driver or layer, another driver
-/// for the same hardware, or another part of the same package exists for the program's word size.
+/// Removes the findings about drivers and layers of another word size if the program lacks nothing. This is so if the
+/// same driver or layer exists for the program's word size, another driver for the same hardware, or a driver of the same package.
 pub(super) fn forget(report: &mut Report) {
     let is_it = |one: &Dropped| CODES.contains(&one.code.as_str());
     if !report.dropped.iter().any(is_it) {

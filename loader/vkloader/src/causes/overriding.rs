@@ -466,6 +466,7 @@ fn nothing_installed(records: &[&Record], report: &Report) -> Dropped {
         found.rank = rank::CONSEQUENCE - 1;
     }
     found.names_file = !unsearched.is_empty();
+    found.advice = packages::reinstall(Path::new("/"), &DRIVERS).unwrap_or(found.advice);
     match (in_sandbox, unsearched.first()) {
         (Some(advice), _) => found.advice = advice,
         (None, Some(first)) => {
@@ -478,8 +479,6 @@ fn nothing_installed(records: &[&Record], report: &Report) -> Dropped {
             if let Some((finding, advice)) = unnamed::find() {
                 findings.insert(0, finding.into());
                 found.reason = "The search for drivers found no manifest, although drivers are installed.".into();
-                found.advice = advice;
-            } else if let Some(advice) = packages::reinstall(Path::new("/"), &DRIVERS) {
                 found.advice = advice;
             }
         }

@@ -101,7 +101,7 @@ fn a_call_that_crashes_in_two_drivers_is_the_fault_of_the_program() {
     assert!(!explained.advice().contains("_DISABLE="), "{}", explained.advice());
 }
 
-/// The second run crashes elsewhere, so that leaving the driver out is no remedy.
+/// The second run crashes elsewhere, so that leaving the driver out does not help.
 #[test]
 fn a_remedy_that_the_second_run_refutes_is_not_printed() {
     if !has_compiler() {

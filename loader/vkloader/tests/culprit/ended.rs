@@ -33,7 +33,7 @@ fn an_exception_is_told_with_its_type_and_message() {
         }
         assert!(reason.contains("nothing caught the C++ exception"), "{words}: {reason}");
     }
-    // No call failed, so that the active layer is no reason for the exception.
+    // No call failed, so that the active layer did not cause the exception.
     let machine = wrong.machine("program created throw", "");
     let explained = Wrong::explain(&machine, &[], &[&wrong.program()]);
     assert!(

@@ -283,17 +283,16 @@ struct Passed {
     argument: Argument,
 }
 
-/// Returns the argument that was the address of the fault, if the program passed it to the driver or layer at the index `place`, which crashed on it.
-/// NULL is valid for many arguments, so that it does not count.
+/// Returns the argument that was the address of the fault, if the program passed it to Vulkan. The driver or layer at the index `place` crashed on
+/// it; layers may have passed it on. NULL is valid for many arguments, so that it does not count.
 fn passed(crash: &Crash, owners: &[Owner], place: usize) -> Option<Argument> {
-    let own = owners.get(place).filter(|owner| matches!(owner, Owner::Part(_)))?;
-    let count = owners[place..].iter().take_while(|owner| *owner == own).count();
-    let called = place + count - 1;
-    let mut callers = owners[called + 1..]
-        .iter()
-        .skip_while(|owner| matches!(owner, Owner::Loader | Owner::Common));
-    let argument = crash.arguments.get(called).copied().flatten()?;
-    (callers.next() == Some(&Owner::Program) && argument.value != 0).then_some(argument)
+    let is_part = |owner: &Owner| matches!(owner, Owner::Part(_));
+    let inner = &owners[place..];
+    // Interpreters make calls through a library, such as libffi, which some drivers need too.
+    let program = inner.iter().position(|owner| *owner == Owner::Program)?;
+    let called = inner[..program].iter().rposition(is_part)?;
+    let argument = crash.arguments.get(place + called).copied().flatten()?;
+    (argument.value != 0).then_some(argument)
 }
 
 /// Returns the owner of the library that was being opened when the process ended.

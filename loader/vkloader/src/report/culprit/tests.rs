@@ -83,3 +83,32 @@ fn a_layer_that_crashes_is_named_in_place_of_the_devices() {
     });
     assert_eq!(report.usable(), "No device can be used with the layer VK_LAYER_odd.");
 }
+
+#[test]
+fn an_argument_counts_if_it_was_the_programs() {
+    let (part, program, brought) = (Owner::Part(0), Owner::Program, Owner::Brought(vec![0]));
+    for (owners, values, expected) in [
+        (vec![part.clone(), program.clone()], &[16][..], Some(16)),
+        (vec![part.clone(), Owner::Loader, program.clone()], &[16], Some(16)),
+        (vec![part.clone(), brought, program.clone()], &[16], Some(16)),
+        // A layer passed it on.
+        (vec![part.clone(), Owner::Part(1), program.clone()], &[16, 12], Some(12)),
+        (vec![part.clone(), Owner::Part(1), program.clone()], &[16], None),
+        (vec![part.clone(), part.clone(), program.clone()], &[16], None),
+        (vec![part.clone(), program], &[0], None),
+        (vec![part, Owner::Common], &[16], None),
+    ] {
+        let argument = |value: &u64| {
+            Some(Argument {
+                place: 1,
+                value: *value,
+            })
+        };
+        let crash = Crash {
+            arguments: values.iter().map(argument).collect(),
+            ..Crash::default()
+        };
+        let found = passed(&crash, &owners, 0).map(|argument| argument.value);
+        assert_eq!(found, expected, "{owners:?} {values:?}");
+    }
+}
