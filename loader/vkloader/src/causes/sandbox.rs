@@ -21,7 +21,7 @@ pub(super) struct Sandbox {
 }
 
 /// Sandboxes with files of the system around them.
-static KNOWN: [Sandbox; 6] = [
+const KNOWN: [Sandbox; 6] = [
     Sandbox {
         programs: &["bwrap"],
         word: "",
@@ -93,7 +93,7 @@ const OF_BUBBLEWRAP: &str = "/newroot";
 const OF_SYSTEMD: &str = "systemd/";
 
 /// A sandbox of a program that is not known here.
-static OTHER: Sandbox = Sandbox {
+const OTHER: Sandbox = Sandbox {
     programs: &[],
     word: "",
     files: ("", "; in a container, as a volume", "bwrap --ro-bind PATH PATH"),
