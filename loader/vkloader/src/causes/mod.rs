@@ -52,7 +52,7 @@ pub(crate) use unsearched::{for_flatpak, usual_manifests};
 
 use crate::child::Finished;
 use crate::events::{Event, Record};
-use crate::report::{self, Absent, ActiveLayer, Call, Crashed, Dropped, Kind, Report, Verdict, codes, rank};
+use crate::report::{self, Absent, ActiveLayer, Call, Crashed, Dropped, Kind, Printed, Report, Verdict, codes, rank};
 use crate::variables::Variables;
 use reasons::rank::OTHER;
 use std::collections::BTreeMap;
@@ -127,8 +127,13 @@ fn explain_each(report: &mut Report, records: &[&Record], watched: Option<&Finis
         elf::explain(dropped, &about);
         elf::exports::explain(dropped, manifest.as_deref(), own);
         manifest::explain(dropped, &home);
-        let surroundings = (&report.variables, &report.layers[..], &report.failed[..]);
-        of_crash(dropped, own, report.crash.as_ref(), surroundings);
+        let (layers, failed, printed) = (&report.layers[..], &report.failed[..], &report.printed[..]);
+        of_crash(
+            dropped,
+            own,
+            report.crash.as_ref(),
+            (&report.variables, layers, failed, printed),
+        );
         printed::explain(dropped, own, is_usable);
         loader::explain(dropped, records);
         let words = (&report.printed[..], report.ending.number);
@@ -150,17 +155,19 @@ fn of_crash(
     dropped: &mut Dropped,
     own: elf::Identity,
     crash: Option<&Crashed>,
-    (variables, layers, failed): (&Variables, &[ActiveLayer], &[Call]),
+    (variables, layers, failed, printed): (&Variables, &[ActiveLayer], &[Call], &[Printed]),
 ) {
     if dropped.code == codes::PROGRAM_CRASHED.name {
         elf::damage::of_crash(dropped, own, crash.and_then(|crash| crash.executable.as_deref()));
         display::of_crash(dropped, crash, variables);
         executable::explain(dropped, crash);
-        // An exception names its own reason, which is a layer's fault only if a call failed.
+        // An abort is a layer's fault only if a call failed. The trace lacks the calls of devices, so the messages of the program count too.
         let has_failed = failed.iter().any(|call| call.library.is_none());
+        let tells = crash.is_some_and(|crash| crash.exception.is_none()) && report::tells_failure(printed);
+        let suspects = if has_failed || tells { layers } else { &[] };
         let is_abort = |crash: &Crashed| crash.is_abort_of_program() && (has_failed || crash.exception.is_none());
         if crash.is_some_and(is_abort) {
-            report::suspect_for_abort(dropped, layers, variables);
+            report::suspect_for_abort(dropped, suspects, variables);
         }
     }
 }

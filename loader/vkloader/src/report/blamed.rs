@@ -1,7 +1,7 @@
 //! Findings about layers that may be the reason why a program failed.
 
 use super::layers::{MESAS, WITHOUT};
-use super::{ActiveLayer, Dropped, Report, codes};
+use super::{ActiveLayer, Dropped, Printed, Report, codes};
 use crate::manifests;
 use crate::shell::word;
 use crate::variables::Variables;
@@ -68,6 +68,21 @@ pub(crate) fn suspect_for_abort(found: &mut Dropped, layers: &[ActiveLayer], var
         to_switch_off(layer, on.as_ref()),
     );
     found.variable = on.as_ref().map(|(name, _)| name.clone());
+}
+
+/// Returns `true` if the program printed that a call of Vulkan failed: a line names a command, or the result of one.
+pub(crate) fn tells_failure(printed: &[Printed]) -> bool {
+    let is_command = |word: &str| {
+        let name = word.strip_prefix("vk").unwrap_or_default();
+        name.starts_with(|sign: char| sign.is_ascii_uppercase())
+    };
+    let is_result = |word: &str| word.starts_with("VK_ERROR_") || word == "VkResult";
+    let own = printed.iter().filter(|line| line.library.is_none());
+    let mut words = own.flat_map(|line| {
+        line.text
+            .split(|sign: char| !sign.is_ascii_alphanumeric() && sign != '_')
+    });
+    words.any(|word| is_command(word) || is_result(word))
 }
 
 /// Returns the remedy for a call that one of the layers made fail. A layer that a variable switches on comes first, and Mesa's layer last.
@@ -175,6 +190,25 @@ mod tests {
         let mut found = codes::LAYER_CALL_FAILED.about("VK_LAYER_capture");
         add_switch(&mut found, &own, &Variables::default());
         assert_eq!((found.file.as_ref(), &found.variable), (Some(&own.manifest), &None));
+    }
+
+    #[test]
+    fn a_program_tells_that_a_call_failed() {
+        for (library, text, expected) in [
+            (None, "free(): double free detected in tcache 2", false),
+            (None, "terminate called: no save file", false),
+            (None, "no vk_config, see vkquake.log", false),
+            (None, "vkCreateSwapchainKHR failed", true),
+            (None, "engine: error -3 (VK_ERROR_INITIALIZATION_FAILED)", true),
+            (None, "Assertion `VkResult == 0' failed.", true),
+            (Some("libvulkan_odd.so"), "open: VK_ERROR_INCOMPATIBLE_DRIVER", false),
+        ] {
+            let printed = Printed {
+                library: library.map(String::from),
+                text: text.into(),
+            };
+            assert_eq!(tells_failure(&[printed]), expected, "{text}");
+        }
     }
 
     #[test]

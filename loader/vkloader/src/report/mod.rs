@@ -20,7 +20,7 @@ mod unneeded;
 mod unread;
 mod verdict;
 
-pub(crate) use blamed::{add_switch, one_after_the_other, suspect_for_abort};
+pub(crate) use blamed::{add_switch, one_after_the_other, suspect_for_abort, tells_failure};
 pub(crate) use build::{Received, build, for_result, without_driver};
 pub(crate) use culprit::{Again, Crashed, NEWER_ONLY_DRIVERS, ONLY_DRIVERS, Switch, retried};
 pub(crate) use decided::busiest;

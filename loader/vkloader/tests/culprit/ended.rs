@@ -49,7 +49,13 @@ fn an_exception_is_told_with_its_type_and_message() {
         "{:#}",
         explained.report["crash"]
     );
-    assert!(!explained.report["dropped"][0].to_string().contains("C++ exception"));
+    let found = explained.report["dropped"][0].to_string();
+    assert!(!found.contains("C++ exception"));
+    // No call failed, so that the active layer is not suspected.
+    assert!(
+        !found.contains("a layer may") && explained.advice().starts_with("Read the last message"),
+        "{found}"
+    );
 }
 
 /// Crash reporters of programs handle a fault, and then end the program with a status.
