@@ -61,6 +61,18 @@ impl Identity {
         }
     }
 
+    /// Returns `true` if the dynamic linker for programs of this identity may search a folder of the system. A folder for one architecture of
+    /// Debian has its name.
+    pub fn searches(self, folder: &str) -> bool {
+        let own = match (self.is_64, self.machine) {
+            (true, elf::EM_X86_64) => "/x86_64-linux-gnu",
+            (false, elf::EM_386) => "/i386-linux-gnu",
+            (true, elf::EM_AARCH64) => "/aarch64-linux-gnu",
+            _ => "",
+        };
+        !folder.ends_with("-linux-gnu") || !own.is_empty() && folder.ends_with(own)
+    }
+
     /// Returns the identity of the code in a file; `None` if the file is not an ELF file.
     pub fn of(path: &Path) -> Option<Self> {
         let mut start = [0; START_BYTES];

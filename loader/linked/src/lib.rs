@@ -343,6 +343,20 @@ pub fn unreadable(name: &str, asking: &Path) -> Option<PathBuf> {
     paths.into_iter().find(is_closed)
 }
 
+/// Returns a file with this name that is for a processor of another family than `own`, in the folders that the dynamic linker searches. The
+/// dynamic linker skips such a file, and reports it as missing.
+pub fn of_other_processor(name: &str, own: Identity) -> Option<PathBuf> {
+    if name.contains('/') {
+        return None;
+    }
+    let fits = |path: &PathBuf| Identity::of(path).is_some_and(|found| !found.is_of_family(own));
+    folders_in_variable()
+        .into_iter()
+        .chain(usual_folders().filter(|folder| own.searches(folder)).map(String::from))
+        .map(|folder| Path::new(&folder).join(name))
+        .find(fits)
+}
+
 fn is_forbidden(error: Option<std::io::Error>) -> bool {
     error.is_some_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
 }
@@ -409,6 +423,26 @@ mod tests {
         empty[32..40].fill(0);
         empty[56..58].fill(0);
         assert_eq!(size_of_segments(&empty), Some(0));
+    }
+
+    #[test]
+    fn a_file_for_another_processor_is_known_by_the_folder_of_the_program() {
+        let own = Identity::of_this_process();
+        let folder = std::env::temp_dir().join(format!("linked-other-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let mut head = std::fs::read("/proc/self/exe").expect("this program can be read")[..START_BYTES].to_vec();
+        head[18] = 0xF7;
+        std::fs::write(folder.join("libother.so"), &head).expect("a file");
+        assert_eq!(
+            of_other_processor("libother.so", own),
+            None,
+            "no linker searches the folder"
+        );
+        let path = folder.join("libother.so");
+        assert_eq!(of_other_processor(path.to_str().expect("plain"), own), None, "a path");
+        std::fs::remove_dir_all(&folder).expect("the folder was made");
+        let searched: Vec<&str> = usual_folders().filter(|folder| own.searches(folder)).collect();
+        assert!(searched.contains(&"/usr/lib") && searched.len() < usual_folders().count());
     }
 
     #[test]

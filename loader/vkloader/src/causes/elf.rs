@@ -23,7 +23,7 @@ use damage::damaged;
 use linked as closure;
 pub(crate) use linked::{
     Closure, Identity, Needs, examine, folders, folders_before_variable, interpreter, interpreter_in, is_cached,
-    is_in_variable, is_of_c_library, is_usual, list_of, locate, named_path, read, usual_folders,
+    is_in_variable, is_of_c_library, is_usual, list_of, locate, named_path, of_other_processor, read, usual_folders,
     usual_of as replaced_file,
 };
 use reasons::Code;
@@ -84,7 +84,9 @@ pub(super) fn explain(dropped: &mut Dropped, about: &About<'_>) {
     };
     // The dynamic linker skips a file that the user may not read, and reports it as missing.
     let unreadable = || closure::unreadable(&library, Path::new(""));
-    let Some(path) = locate(&library, own).or_else(rejected).or_else(unreadable) else {
+    let of_other = || of_other_processor(&library, own);
+    let found = locate(&library, own).or_else(rejected).or_else(unreadable);
+    let Some(path) = found.or_else(of_other) else {
         return absent(dropped, &library, about.manifest, own);
     };
     of_file(dropped, &path, own, about);

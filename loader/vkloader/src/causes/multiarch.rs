@@ -47,8 +47,19 @@ pub(super) fn forget(report: &mut Report) {
         let serves = |other: &Row| hardware.iter().any(|own| is_for_hardware_of(own, other));
         let is_served = || names().filter_map(row).any(serves);
         let is_packaged = || names().filter_map(package).any(|name| own_packages().contains(&name));
-        !is_it(dropped) || !(is_same() || is_of_driver(dropped) && (is_served() || is_packaged()))
+        let is_lacking_nothing = || is_served() || is_packaged() && !is_misplaced(dropped, &names_of_drivers);
+        !is_it(dropped) || !(is_same() || is_of_driver(dropped) && is_lacking_nothing())
     });
+}
+
+/// Returns `true` if the library of a driver is for a processor of another family, but no package for that processor brings it. `used` has the
+/// libraries of the drivers that the program opened.
+fn is_misplaced(dropped: &Dropped, used: &[&str]) -> bool {
+    let is_of_other = dropped.code == CODES[0] && dropped.rank == rank::BROKEN;
+    // Packages for other processors name their libraries by path, because each processor has folders of its own.
+    let owner = || installed::owner(&dropped.name).filter(|_| dropped.name.starts_with('/'));
+    let is_own = |owner: &String| used.iter().any(|path| installed::owner(path).as_ref() == Some(owner));
+    is_of_other && owner().is_none_or(|owner| is_own(&owner))
 }
 
 /// Makes the findings about drivers of another word size side notes if a program can use each card that the system shows.
@@ -240,6 +251,18 @@ mod tests {
             for name in names {
                 assert_eq!(family(name), family_name, "{name}");
             }
+        }
+    }
+
+    #[test]
+    fn a_library_of_no_package_is_misplaced_if_it_is_for_a_processor_of_another_family() {
+        for (rank, is_it) in [(rank::BROKEN, true), (rank::ASIDE, false)] {
+            let found = Dropped {
+                code: CODES[0].into(),
+                rank,
+                ..codes::DRIVER_NONE_HAS_DEVICE.about("/nowhere/libvulkan_odd.so")
+            };
+            assert_eq!(is_misplaced(&found, &["/nowhere/libvulkan_lvp.so"]), is_it);
         }
     }
 

@@ -255,3 +255,23 @@ pub(super) const ROWS: &[Row] = &[
 fn each_cause_in_a_library_is_named_and_its_remedy_helps() {
     try_all(ROWS);
 }
+
+/// The dynamic linker skips the file of a bare name, and reports that there is none.
+#[test]
+fn a_name_of_a_library_for_another_processor() {
+    let mut machine = Machine::new();
+    let library = machine.path("libraries/libvkltbare.so");
+    let mut bytes = std::fs::read(built("libmock_driver.so")).expect("cargo built it");
+    bytes[18] = 0xF7;
+    std::fs::write(&library, bytes).expect("it can be written");
+    machine.manifest("bare", "libvkltbare.so".as_ref(), "");
+    let folder = library.parent().expect("a folder").display().to_string();
+    machine.variable("LD_LIBRARY_PATH", &folder);
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.first()), (1, "driver.wrong-architecture"));
+    let findings = explained.findings();
+    assert!(
+        findings.contains("libvkltbare.so is for machine 247") && !findings.contains("in no folder"),
+        "{findings}"
+    );
+}

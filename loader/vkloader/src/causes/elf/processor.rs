@@ -1,6 +1,7 @@
 //! Remedies for libraries that are for another processor or word size.
 
 use super::{Identity, file_name, shown};
+use crate::causes::packages;
 use crate::installed;
 use std::path::Path;
 
@@ -10,7 +11,19 @@ const OF_MESA: &str = "libvulkan_";
 /// Returns the remedy for a library that is for another processor or word size than `own`.
 pub(super) fn remedy(path: &Path, own: Identity) -> String {
     let usual = format!("Install the package for {own} that brings {}", file_name(&shown(path)));
-    let package = installed::owner(&shown(path)).filter(|_| Path::new("/usr/bin/apt-get").exists());
+    let owner = installed::owner(&shown(path));
+    let is_own = |owner: &String| {
+        let architecture = own.debian_architecture().unwrap_or_default();
+        owner
+            .rsplit_once(':')
+            .is_some_and(|(_, of_package)| of_package == architecture)
+    };
+    // The package is for this processor, so that another file has replaced that of the package.
+    if let Some(owner) = owner.as_ref().filter(|owner| is_own(owner)) {
+        let command = packages::again(owner).map_or_else(String::new, |command| format!(": {command}"));
+        return format!("Reinstall the {owner}, which brings {}{command}", shown(path));
+    }
+    let package = owner.filter(|_| Path::new("/usr/bin/apt-get").exists());
     let name = package
         .as_deref()
         .and_then(|package| package.strip_prefix("package ")?.split_once(':'));

@@ -421,9 +421,10 @@ fn of_other_size(libraries: &[&str], report: &Report) -> Option<u8> {
     found.next().map(|one| one.rank)
 }
 
-/// Returns `true` for a finding about a driver for the program's word size.
+/// Returns `true` for a finding about a driver for the program's word size. A driver for a processor of another family counts as a broken one.
 fn is_driver(dropped: &Dropped) -> bool {
-    dropped.subject.starts_with("driver") && !multiarch::CODES.contains(&dropped.code.as_str())
+    let is_of_other = multiarch::CODES.contains(&dropped.code.as_str()) && dropped.rank != rank::BROKEN;
+    dropped.subject.starts_with("driver") && !is_of_other
 }
 
 /// Returns `true` for a broken driver or manifest whose library this program does not know. Such a driver may be for any card.
