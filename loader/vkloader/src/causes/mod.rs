@@ -2,6 +2,7 @@
 
 mod chosen;
 mod companions;
+mod deliberate;
 mod display;
 pub(crate) mod elf;
 mod executable;
@@ -90,6 +91,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     put_drivers_first(report);
     late::cards_first(report);
     put_software_last(report);
+    deliberate::rank_after_faults(report, &usual_manifests());
     // If several drivers fail for one reason, the drivers without a card here come last.
     let Report { dropped, hardware, .. } = report;
     dropped.sort_by_key(|one| (one.rank, hardware::is_without_card(one, hardware)));

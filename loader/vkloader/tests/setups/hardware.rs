@@ -266,3 +266,29 @@ fn each_cause_in_the_hardware_is_named_and_its_remedy_helps() {
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
+
+#[test]
+fn a_variable_that_names_the_driver_of_the_card_comes_after_a_missing_node() {
+    const NAME: &str = "libvulkan_radeon";
+    let mut machine = Machine::new();
+    install(&machine, NAME);
+    let manifest = machine.manifest("bad", &machine.path(&format!("libraries/{NAME}.so")), "");
+    machine.variable("VK_DRIVER_FILES", manifest.to_str().expect("plain"));
+    let without_node = Card {
+        node: (true, false),
+        ..WORKS
+    };
+    without_node.place(&machine, "quiet");
+    if !machine.in_made_up_system(&["/sys", "/dev/dri", "/proc/cmdline"]) {
+        return;
+    }
+    let explained = machine.explain();
+    assert_eq!(explained.first(), "hardware.no-node");
+    assert!(
+        explained.codes().contains(&"search.replaced"),
+        "{:?}",
+        explained.codes()
+    );
+    WORKS.place(&machine, "quiet");
+    assert_eq!(machine.explain().first(), "search.replaced");
+}

@@ -338,7 +338,7 @@ pub(super) fn is_meant_for(library: &str, kernel_driver: &str) -> bool {
 }
 
 /// Returns the libraries that are drivers for a card.
-fn libraries_for(card: &Card, kernel_driver: &str) -> Vec<&'static str> {
+pub(in crate::causes) fn libraries_for(card: &Card, kernel_driver: &str) -> Vec<&'static str> {
     let known = generations::only_library(card).map_or_else(|| libraries_of(kernel_driver), |library| vec![library]);
     if !known.is_empty() {
         return known;
@@ -450,7 +450,7 @@ pub(super) fn is_of_windows(dropped: &Dropped) -> bool {
 }
 
 /// Returns the known driver at a path. For the path of a manifest, this is the library that the manifest names.
-pub(super) fn known(path: &str) -> Option<&'static str> {
+pub(in crate::causes) fn known(path: &str) -> Option<&'static str> {
     let library = hardware::of(other::library_of(path).as_bytes()).map(|row| row.library);
     library.or_else(|| named_in(path))
 }

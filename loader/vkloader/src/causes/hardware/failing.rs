@@ -324,7 +324,7 @@ pub(super) fn experimental(report: &mut Report) {
 }
 
 /// Returns the PCI vendor of the cards of a driver.
-fn vendor(library: &str) -> Option<u32> {
+pub(in crate::causes) fn vendor(library: &str) -> Option<u32> {
     match library {
         "libGLX_nvidia" | "libEGL_nvidia" => Some(NVIDIA),
         "libvulkan_radeon" | "amdvlk64" | "amdvlk32" => Some(0x1002),

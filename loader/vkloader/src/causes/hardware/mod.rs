@@ -22,7 +22,8 @@ mod software;
 mod survey;
 mod unlisted;
 
-pub(super) use failing::{is_for_no_card, is_without_card};
+pub(super) use drivers::{known, libraries_for};
+pub(super) use failing::{is_for_no_card, is_without_card, vendor};
 pub(super) use survey::survey;
 
 use super::sandbox::Sandbox;
@@ -113,7 +114,7 @@ fn asked_no_driver(report: &Report) -> bool {
     report.searched.is_empty() && report.kept.is_empty() && !report.dropped.iter().any(is_of_driver)
 }
 
-fn is_hardware(device: &Device) -> bool {
+pub(super) fn is_hardware(device: &Device) -> bool {
     device.is_usable && !device.is_software()
 }
 

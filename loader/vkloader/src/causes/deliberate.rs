@@ -1,0 +1,283 @@
+//! Ranks findings about variables that choose drivers. Such a variable is not the cause if it leaves in a card's driver, and this driver or card
+//! has a fault of its own.
+
+use super::hardware::{is_hardware, known, libraries_for, vendor};
+use crate::report::other::library_of;
+use crate::report::{Card, Dropped, Report, codes, rank};
+use reasons::Code;
+use reasons::rank::OTHER;
+
+/// Codes of findings about obstacles between a driver and its card.
+const OBSTACLES: [&codes::Row; 5] = [
+    codes::HARDWARE_NO_PERMISSION,
+    codes::HARDWARE_NO_NODE,
+    codes::HARDWARE_FOR_GUESTS,
+    codes::HARDWARE_NO_KERNEL_DRIVER,
+    codes::HARDWARE_NOMODESET,
+];
+
+/// Mesa's driver for guests of the Android emulator, which many systems have and which is not in the table of drivers.
+const OF_EMULATOR: &str = "libvulkan_gfxstream.so";
+
+/// Ranks variables that choose drivers after faults of the drivers that they leave in, except if another driver would give a hardware device.
+/// `usual` has the manifests in the usual folders, which a variable may replace.
+pub(super) fn rank_after_faults(report: &mut Report, usual: &[String]) {
+    let has_choice = report.dropped.iter().any(is_choice);
+    if !has_choice || report.devices.iter().any(is_hardware) {
+        return;
+    }
+    guests_first(report);
+    let kept = kept(report);
+    if leaves_out_better(report, &kept, usual) {
+        return;
+    }
+    let faults = report
+        .dropped
+        .iter()
+        .filter(|one| is_fault(one, &report.hardware, &kept));
+    let Some(first) = faults.map(|one| one.rank).min() else {
+        return;
+    };
+    let choices = report.dropped.iter_mut().filter(|one| is_choice(one));
+    choices.for_each(|one| one.rank = one.rank.max(first + 1));
+}
+
+/// Returns `true` for a finding about a variable that replaces the search for drivers, or that leaves out a manifest of a driver.
+fn is_choice(one: &Dropped) -> bool {
+    let is_replacing = one.code == codes::SEARCH_REPLACED.name;
+    (is_replacing || is_left_out(one)) && one.rank < rank::ASIDE
+}
+
+/// Returns `true` for a finding about a manifest of a driver that a variable leaves out.
+fn is_left_out(one: &Dropped) -> bool {
+    [Code::DriverManifestDisabled, Code::DriverManifestNotSelected]
+        .iter()
+        .any(|code| code.name() == one.code)
+}
+
+/// Returns the known drivers that the variables leave in.
+fn kept(report: &Report) -> Vec<&'static str> {
+    let left_out = |path: &str| report.dropped.iter().any(|one| is_left_out(one) && one.name == path);
+    let opened = report.drivers.iter().map(|driver| driver.library.as_str());
+    let found = report.kept.iter().map(String::as_str);
+    let of_driver = |one: &&Dropped| one.subject.starts_with("driver") && !is_left_out(one);
+    let dropped = report.dropped.iter().filter(of_driver);
+    let dropped = dropped.flat_map(|one| [Some(one.name.as_str()), one.file.as_deref()]);
+    let all = opened.chain(found).chain(dropped.flatten());
+    all.filter(|path| !left_out(path)).filter_map(known).collect()
+}
+
+/// Returns `true` if a variable leaves out a driver that may use a card without an obstacle.
+fn leaves_out_better(report: &Report, kept: &[&str], usual: &[String]) -> bool {
+    let is_replaced = report.dropped.iter().any(|one| one.code == codes::SEARCH_REPLACED.name);
+    let replaced = usual.iter().filter(|_| is_replaced).map(String::as_str);
+    let filtered = report.dropped.iter().filter(|one| is_left_out(one));
+    let manifests: Vec<&str> = replaced.chain(filtered.map(|one| one.name.as_str())).collect();
+    let mut free = report.hardware.iter().filter(|card| {
+        let mut all = report.dropped.iter();
+        !all.any(|one| is_obstacle(one, card))
+    });
+    free.any(|card| {
+        let may_use = |manifest: &&str| match known(manifest) {
+            Some(library) => !kept.contains(&library) && serves(library, card),
+            None => !library_of(manifest).ends_with(OF_EMULATOR),
+        };
+        manifests.iter().any(may_use)
+    })
+}
+
+/// Returns `true` if a driver is for a card. The vendor counts for a card without its own kernel driver.
+fn serves(library: &str, card: &Card) -> bool {
+    let known = card.kernel_driver.as_deref().map(|driver| libraries_for(card, driver));
+    match known.filter(|libraries| !libraries.is_empty()) {
+        Some(libraries) => libraries.contains(&library),
+        None => vendor(library) == Some(card.vendor),
+    }
+}
+
+/// Returns `true` if a finding is about an obstacle between drivers and a card.
+fn is_obstacle(one: &Dropped, card: &Card) -> bool {
+    let names_node = |node: &str| {
+        let mut facts = one.findings.iter();
+        node.starts_with(&one.name) || facts.any(|fact| fact.ends_with(node))
+    };
+    let is_nvidias = vendor("libGLX_nvidia") == Some(card.vendor) && one.name.contains("/dev/nvidia");
+    let is_about = one.name == card.to_string() || is_nvidias || card.node.as_deref().is_some_and(names_node);
+    OBSTACLES.iter().any(|row| row.name == one.code) && is_about
+}
+
+/// Returns `true` for a finding that explains why a driver in `kept` has no device. The finding is about an obstacle before its card, or about a
+/// broken library or manifest.
+fn is_fault(one: &Dropped, cards: &[Card], kept: &[&str]) -> bool {
+    let is_kept = |card: &&Card| kept.iter().any(|library| serves(library, card));
+    let mut own = cards.iter().filter(is_kept);
+    if own.any(|card| is_obstacle(one, card)) {
+        return one.rank < rank::CONSEQUENCE;
+    }
+    let names = [Some(one.name.as_str()), one.file.as_deref()];
+    let library = names.into_iter().flatten().find_map(known);
+    let is_for_card = match library {
+        Some(library) => cards.iter().any(|card| serves(library, card)),
+        None => !cards.is_empty() && !one.name.ends_with(OF_EMULATOR),
+    };
+    let is_broken = (rank::BROKEN..OTHER).contains(&one.rank) && one.code != Code::FileNotFound.name();
+    one.subject.starts_with("driver") && !is_left_out(one) && is_broken && is_for_card
+}
+
+/// Ranks the finding about a card that is reserved for virtual machines before the failure of its driver. Does so if the system has no other card
+/// for the driver, and no other driver failed.
+fn guests_first(report: &mut Report) {
+    let Report { dropped, hardware, .. } = report;
+    let is_reserved = |card: &Card| {
+        let mut all = dropped.iter();
+        all.any(|one| one.code == codes::HARDWARE_FOR_GUESTS.name && is_obstacle(one, card))
+    };
+    let broken = || {
+        let is_broken = |one: &&Dropped| one.subject == "driver" && one.rank == rank::BROKEN;
+        dropped.iter().filter(is_broken).map(|one| known(&one.name))
+    };
+    // The failure of another driver explains more, because its repair needs no change to the virtual machines.
+    let of_reserved = |library: Option<&str>| {
+        let mut own = hardware
+            .iter()
+            .filter(|card| library.and_then(vendor) == Some(card.vendor))
+            .peekable();
+        own.peek().is_some() && own.all(is_reserved)
+    };
+    if broken().next().is_none() || !broken().all(of_reserved) {
+        return;
+    }
+    let vendors: Vec<u32> = broken().flatten().filter_map(vendor).collect();
+    let names: Vec<String> = hardware
+        .iter()
+        .filter(|card| vendors.contains(&card.vendor))
+        .map(ToString::to_string)
+        .collect();
+    let reserved = dropped
+        .iter_mut()
+        .filter(|one| one.code == codes::HARDWARE_FOR_GUESTS.name && names.contains(&one.name));
+    reserved.for_each(|one| one.rank = one.rank.min(rank::BROKEN - 1));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NODE: &str = "/dev/dri/renderD128";
+
+    fn card(vendor: u32, driver: &str, node: &str) -> Card {
+        Card {
+            place: format!("0000:{:02x}:00.0", vendor & 0xFF),
+            vendor,
+            device: 0x73DF,
+            kernel_driver: Some(driver.into()),
+            node: Some(node.into()),
+        }
+    }
+
+    fn left_out(code: Code, library: &str) -> Dropped {
+        Dropped {
+            code: code.name().into(),
+            rank: code.rank(),
+            subject: "driver manifest".into(),
+            ..codes::SEARCH_REPLACED.about(format!("/usr/share/vulkan/icd.d/{library}.so"))
+        }
+    }
+
+    fn broken(code: Code, subject: &str, library: &str) -> Dropped {
+        Dropped {
+            subject: subject.into(),
+            ..left_out(code, library)
+        }
+    }
+
+    /// Returns the code of the first finding on a system with an AMD card, whose driver the variables leave in.
+    fn first(dropped: Vec<Dropped>, others: Vec<Card>, usual: &[&str]) -> String {
+        let mut report = Report {
+            hardware: std::iter::once(card(0x1002, "amdgpu", NODE)).chain(others).collect(),
+            kept: vec!["/l/libvulkan_radeon.so".into()],
+            dropped,
+            ..Report::default()
+        };
+        let usual: Vec<String> = usual.iter().map(|library| format!("/l/{library}.so")).collect();
+        rank_after_faults(&mut report, &usual);
+        let first = report.dropped.iter().min_by_key(|one| one.rank);
+        first.expect("a finding").code.clone()
+    }
+
+    #[test]
+    fn a_fault_of_the_driver_that_a_variable_leaves_in_comes_first() {
+        let usual = [
+            "libvulkan_radeon",
+            "libvulkan_lvp",
+            "libvulkan_intel",
+            "libvulkan_gfxstream",
+        ];
+        let choices = || {
+            [
+                codes::SEARCH_REPLACED.about("VK_DRIVER_FILES"),
+                left_out(Code::DriverManifestDisabled, "libvulkan_lvp"),
+                left_out(Code::DriverManifestNotSelected, "libvulkan_gfxstream"),
+            ]
+        };
+        let faults = || {
+            [
+                codes::HARDWARE_NO_PERMISSION.about(NODE),
+                codes::HARDWARE_NO_NODE.about(card(0x1002, "amdgpu", NODE).to_string()),
+                broken(Code::DriverNotOpened, "driver", "libvulkan_radeon"),
+                broken(Code::FileInvalidJson, "driver manifest", "libvulkan_radeon"),
+            ]
+        };
+        for place in 0..faults().len() {
+            for choice in choices() {
+                let fault = faults().into_iter().nth(place).expect("a fault");
+                let names = (choice.code.clone(), fault.code.clone());
+                let found = first(vec![choice, fault], Vec::new(), &usual);
+                assert_eq!(found, names.1, "{}", names.0);
+            }
+        }
+    }
+
+    #[test]
+    fn a_variable_comes_first_if_another_driver_would_give_a_card() {
+        let permission = || codes::HARDWARE_NO_PERMISSION.about(NODE);
+        let intel = || card(0x8086, "xe", "/dev/dri/renderD129");
+        let variable = || codes::SEARCH_REPLACED.about("VK_DRIVER_FILES");
+        let replaced = codes::SEARCH_REPLACED.name;
+        let found = first(vec![variable(), permission()], vec![intel()], &["libvulkan_intel"]);
+        assert_eq!(found, replaced);
+        let found = first(vec![variable(), permission()], vec![intel()], &["libvulkan_lvp"]);
+        assert_eq!(found, codes::HARDWARE_NO_PERMISSION.name);
+        let disabled = || left_out(Code::DriverManifestDisabled, "libvulkan_intel");
+        let found = first(vec![disabled(), permission()], vec![intel()], &[]);
+        assert_eq!(found, Code::DriverManifestDisabled.name());
+        // Without a fault, or with one of a driver for other cards, the variable is the cause.
+        let other = broken(Code::DriverNotOpened, "driver", "libvulkan_nouveau");
+        assert_eq!(first(vec![variable(), other], Vec::new(), &[]), replaced);
+        assert_eq!(first(vec![variable()], Vec::new(), &[]), replaced);
+    }
+
+    #[test]
+    fn a_card_for_guests_comes_before_the_failure_of_its_driver() {
+        let nvidia = || card(0x10DE, "vfio-pci", "/dev/dri/renderD129");
+        let guests = || Dropped {
+            rank: rank::CONSEQUENCE,
+            ..codes::HARDWARE_FOR_GUESTS.about(nvidia().to_string())
+        };
+        let failed = |library| broken(Code::DriverCreationFailed, "driver", library);
+        let variable = || Dropped {
+            rank: rank::BROKEN + 1,
+            ..codes::SEARCH_REPLACED.about("VK_ICD_FILENAMES")
+        };
+        let found = first(vec![failed("libGLX_nvidia"), variable(), guests()], vec![nvidia()], &[]);
+        assert_eq!(found, codes::HARDWARE_FOR_GUESTS.name);
+        let others = vec![
+            failed("libGLX_nvidia"),
+            failed("libvulkan_radeon"),
+            variable(),
+            guests(),
+        ];
+        let found = first(others, vec![nvidia()], &[]);
+        assert_eq!(found, Code::DriverCreationFailed.name());
+    }
+}
