@@ -39,6 +39,7 @@ mod record;
 mod record;
 mod remedy;
 mod report;
+mod required;
 mod run;
 mod scratch;
 #[cfg(target_os = "linux")]

@@ -18,6 +18,7 @@ use crate::child::{Ending, Finished};
 use crate::crash::{Argument, Crash, Exception, Frame, Instruction, Unsupervised, callee, sanitizer};
 use crate::events::Record;
 use crate::names;
+use crate::required::is_required;
 use crate::system_calls;
 use parts::{Owner, Part, Parts};
 use serde::Serialize;
@@ -251,7 +252,7 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
         _ => {}
     }
     if crashed.library.is_some()
-        && let Some(argument) = place.and_then(|place| passed(crash, &owners, place))
+        && let Some(argument) = place.and_then(|place| passed(crash, &owners, place, || crashed.called()))
     {
         let to = crashed.name.clone();
         crashed.blame_caller();
@@ -284,15 +285,25 @@ struct Passed {
 }
 
 /// Returns the argument that was the address of the fault, if the program passed it to Vulkan. The driver or layer at the index `place` crashed on
-/// it; layers may have passed it on. NULL is valid for many arguments, so that it does not count.
-fn passed(crash: &Crash, owners: &[Owner], place: usize) -> Option<Argument> {
+/// it; layers may have passed it on. `name` returns the name of the command that the program called.
+fn passed(crash: &Crash, owners: &[Owner], place: usize, name: impl FnOnce() -> Option<String>) -> Option<Argument> {
     let is_part = |owner: &Owner| matches!(owner, Owner::Part(_));
     let inner = &owners[place..];
     // Interpreters make calls through a library, such as libffi, which some drivers need too.
     let program = inner.iter().position(|owner| *owner == Owner::Program)?;
     let called = inner[..program].iter().rposition(is_part)?;
-    let argument = crash.arguments.get(place + called).copied().flatten()?;
-    (argument.value != 0).then_some(argument)
+    let of = |index: usize| crash.arguments.get(place + index).copied().flatten();
+    let argument = of(called)?;
+    if argument.value != 0 {
+        return Some(argument);
+    }
+    // NULL is valid for many arguments, and the loader passes it too. The first argument of the functions of drivers that programs call is a handle.
+    let own = of(program.checked_sub(1)?).filter(|own| own.value == 0)?;
+    let is_invalid = match name() {
+        Some(name) => is_required(&name, own.place),
+        None => own.place == 0 && called + 1 == program,
+    };
+    is_invalid.then_some(own)
 }
 
 /// Returns the owner of the library that was being opened when the process ended.

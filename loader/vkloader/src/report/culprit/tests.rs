@@ -108,7 +108,39 @@ fn an_argument_counts_if_it_was_the_programs() {
             arguments: values.iter().map(argument).collect(),
             ..Crash::default()
         };
-        let found = passed(&crash, &owners, 0).map(|argument| argument.value);
+        let found = passed(&crash, &owners, 0, || None).map(|argument| argument.value);
         assert_eq!(found, expected, "{owners:?} {values:?}");
+    }
+}
+
+#[test]
+fn a_null_counts_if_the_argument_is_never_null() {
+    let (part, program) = (Owner::Part(0), Owner::Program);
+    let direct = vec![part.clone(), program.clone()];
+    let through = vec![part, Owner::Loader, program];
+    let properties = Some("vkGetPhysicalDeviceProperties");
+    for (owners, places, name, expected) in [
+        (&direct, &[1][..], properties, Some(1)),
+        (&direct, &[2], Some("vkCreateBuffer"), None),
+        (&direct, &[0], Some("vkEnumerateInstanceExtensionProperties"), None),
+        (&direct, &[0], None, Some(0)),
+        (&direct, &[1], None, None),
+        (&through, &[1, 1], properties, Some(1)),
+        // The loader made the call.
+        (&through, &[0], None, None),
+        (&through, &[0], Some("vkCreateInstance"), None),
+    ] {
+        let argument = |place: &usize| {
+            Some(Argument {
+                place: *place,
+                value: 0,
+            })
+        };
+        let crash = Crash {
+            arguments: places.iter().map(argument).collect(),
+            ..Crash::default()
+        };
+        let found = passed(&crash, owners, 0, || name.map(String::from)).map(|argument| argument.place);
+        assert_eq!(found, expected, "{owners:?} {places:?} {name:?}");
     }
 }

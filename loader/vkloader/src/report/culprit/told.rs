@@ -61,9 +61,12 @@ impl Crashed {
         }
         if let Some(Passed { to, argument }) = &self.argument {
             let call = self.called().unwrap_or_else(|| "Vulkan".into());
+            let what = match argument.value {
+                0 => "NULL".into(),
+                value => format!("the invalid address {value:#x}"),
+            };
             return format!(
-                "The program passed the invalid address {:#x} to {call} as argument {}, and {to} crashed on it: {signal} {place}.",
-                argument.value,
+                "The program passed {what} to {call} as argument {}, and {to} crashed on it: {signal} {place}.",
                 argument.place + 1
             );
         }
