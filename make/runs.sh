@@ -29,7 +29,7 @@ SLOW="catalogue catalogue_file catalogue_image catalogue_machine catalogue_readi
 # a catalogue that has only wrong entries. Each test also runs with recorded drivers, which remain closed. tests/catalogue.txt lists the
 # tests with other results, each with its reason. Arguments are groups of tests: app, drivers, layers. The default is all groups. `make
 # test` runs `quick`, which has the groups app and drivers without the modules in SLOW, and without records, which take long to make. CASE
-# names one test.
+# names the tests to run, one in each line.
 catalogue() {
     local name module mode modes=(current lying lazy) skipped=() groups=()
     if [ "${1:-}" = quick ]; then

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # test.sh [STAGE[:CASE]...]: runs the stages of the tests. The default is all stages. A failed stage does not stop the other stages. The
-# summary repeats each failure with the command that runs it alone: `make/test.sh behaviour:app::drv_1_the_case`. `test.sh quick` runs four
-# stages without their slow parts. `test.sh check` runs the stages that need neither root nor network, for packagers. `test.sh list` lists
-# the stages.
+# summary repeats each failure with the command that runs it alone: `make/test.sh behaviour:app::drv_1_the_case`. Several such arguments
+# select several cases. `test.sh quick` runs four stages without their slow parts. `test.sh check` runs the stages that need neither root
+# nor network, for packagers. `test.sh list` lists the stages.
 #
 # Time limits only detect hangs. A stage that runs longer than an hour is treated as hanging. With CI=true, all stages together have 80
 # minutes, so that the summary is printed before CI's own limit.
@@ -34,6 +34,9 @@ check | --run) ;;
 esac
 
 LOGS=$TARGET/test
+# Names of the tests to run. The variable CASE has them, one in each line. Without a name, all tests of the stage run.
+CASES=()
+[ -z "${CASE:-}" ] || mapfile -t CASES <<<"$CASE"
 
 # -- Commands of the stages --
 
@@ -139,7 +142,7 @@ scripted() {
     [ -f "$LOGS/built" ] || built >/dev/null
     VKL_LIBRARY=$LIBRARY VKL_PEER_LIBRARY=$(peer_library) VKL_PROGRAMS=$PROGRAMS \
         VKL_PICTURES=$TARGET/pictures VKL_VKLOADER=$VKL_TOOLS/vkloader VKL_SERVICE=$VKL_TOOLS/vk-loader-service \
-        python3 "tests/$1" ${CASE:+"$CASE"}
+        python3 "tests/$1" "${CASES[@]}"
 }
 interface() {
     if [ -n "${VKL_LIBRARY:-}" ]; then
@@ -159,7 +162,7 @@ gate() {
     VKL_LIBRARY=$LIBRARY VKL_BENCH_PROGRAMS=$TARGET/bench python3 tests/bench/gate.py
 }
 fuzzed() {
-    FUZZ_PROFILE=quick FUZZ_LINT=1 tests/fuzz/run.sh 4 ${CASE:+"$CASE"}
+    FUZZ_PROFILE=quick FUZZ_LINT=1 tests/fuzz/run.sh 4 "${CASES[@]}"
 }
 
 # -- Table of the stages --
@@ -299,7 +302,7 @@ report() {
     if [ "$status" -ne 0 ]; then
         [ "$fail" -gt 0 ] || fail=1
     elif [ $((pass + fail + skip)) -eq 0 ]; then
-        if [ -z "${chosen[$name]:-}" ]; then pass=1; else say "no case of $name is called ${chosen[$name]}" && fail=1; fi
+        if [ -z "${chosen[$name]:-}" ]; then pass=1; else say "no case of $name is called ${chosen[$name]//$'\n'/ or }" && fail=1; fi
     fi
     [ "$fail" -eq 0 ] || word=FAILED
     # `timeout` kills a command that does not end after its first signal.
@@ -410,15 +413,20 @@ check)
     shift
     ;;
 esac
-# Selects the stages to run, in the order of the table. If an argument names a single test of a stage, also selects this test.
+# Selects the stages to run, in the order of the table. If arguments name tests of a stage, `chosen` has their names, one in each line, and
+# the stage runs only these tests. An argument with the stage alone selects all its tests.
 mapfile -t all < <(awk 'NF { print $1 }' <<<"$STAGES")
 names=("${all[@]}")
 declare -A chosen=()
 for word; do
     name=${word%%:*}
     [[ " ${all[*]} " == *" $name "* ]] || die 3 "unknown stage $name; the stages are ${all[*]}"
-    chosen[$name]=
-    [ "$word" = "$name" ] || chosen[$name]=${word#*:}
+    word=${word#"$name"}
+    if [ -z "${word#:}" ] || [ "${chosen[$name]-none}" = "" ]; then
+        chosen[$name]=
+    else
+        chosen[$name]=${chosen[$name]:+${chosen[$name]}$'\n'}${word#:}
+    fi
 done
 if [ $# -gt 0 ]; then
     names=()

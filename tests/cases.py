@@ -135,12 +135,18 @@ def _title(module):
 
 
 def main(modules):
-    """Runs the cases of the modules, or only those whose names contain an argument. The exit status is 1 if a case failed."""
+    """Runs the cases of the modules, or only those whose names contain an argument. The exit status is 1 if a case failed, or if no case
+    has an argument in its name."""
     atexit.register(clean_up)
     for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(sign, lambda number, frame: sys.exit(128 + number))
     wanted = sys.argv[1:]
     words = []
+    names = [f"{_title(module)}: {name}" for module in modules for name, _ in module.CASES]
+    for part in wanted:
+        if not any(part in name for name in names):
+            print(f"FAILED: no case has {part} in its name", flush=True)
+            words.append("FAIL")
     for module in modules:
         for name, function in module.CASES:
             full = f"{_title(module)}: {name}"

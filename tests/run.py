@@ -5,7 +5,7 @@ run.py [--alone] [--strict] [--rows HEAD] [-p PACKAGE]... [--built PACKAGE]... [
 One call of cargo builds all programs of the workspace, so that each crate is compiled once. `--alone` builds only the named packages, which
 is faster after a change in one of them; `--built` adds packages to the build that do not run. If CLIPPY_DRIVER names clippy's compiler, the build also lints each crate and checks its comments
 (make/rustc.sh), and `--strict` fails on warnings. The script passes the words after `--` to each program, like `cargo test`. The variable
-CASE names a single case to run. `--rows` checks that each case ran with the catalogue of the kind HEAD, or has a row in
+CASE names the cases to run, one in each line. `--rows` checks that each case ran with the catalogue of the kind HEAD, or has a row in
 tests/catalogue.txt. The output is the same as for cargo test, but contains only the number of passed cases, and the reasons of skipped
 cases. Without a package, the script builds all programs and runs none.
 """
@@ -85,12 +85,18 @@ def main():
     parser.add_argument("--test", dest="names", action="append", default=[])
     parser.add_argument("words", nargs="*")
     options = parser.parse_args()
-    words = options.words + (["--exact", os.environ["CASE"]] if os.environ.get("CASE") else [])
+    chosen = os.environ.get("CASE", "").splitlines()
+    words = options.words + (["--exact", *chosen] if chosen else [])
     programs = built(options.packages, options.others, options.names, options.alone, options.strict)
     absent = set(options.packages) - {package for package, *_ in programs}
     if absent or (options.names and not programs):
         sys.exit(f"no test program belongs to {', '.join(sorted(absent) + options.names)}")
     failed = False
+    paths = [path for _, _, executable, _ in programs for path in ran.listed(executable, words)] if chosen or options.rows else []
+    for name in chosen:
+        if name not in paths:
+            failed = True
+            print(f"FAILED: no case is called {name}", flush=True)
     lines = tempfile.NamedTemporaryFile("r")
     os.environ["VKL_TEST_RAN"] = lines.name
     # Some programs wait most of the time, for example for a driver that hangs, so one more program runs than there are processors.
@@ -104,7 +110,6 @@ def main():
             if not ok and "test result: " not in output:
                 print(f"  FAIL  {title}: status {status}", flush=True)
     if options.rows:
-        paths = [path for _, _, executable, _ in programs for path in ran.listed(executable, words)]
         text = (Path(__file__).parent / "catalogue.txt").read_text()
         for message in ran.wrong(paths, lines.read().splitlines(), text, options.rows):
             failed = True

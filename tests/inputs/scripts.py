@@ -117,7 +117,32 @@ def mutants_listed():
     expect("from 1 on" in output and len(output.splitlines()) == 4, output)
 
 
+def two_cases():
+    """Two arguments with cases of one stage select both cases. An argument with the stage alone selects all."""
+    # No formatting runs, so the stage has no case at all, and the summary names the cases that it lacks.
+    variables = {**os.environ, "CARGO": "true", "CARGO_TARGET_DIR": str(scratch("target"))}
+    for arguments, text in (
+        (["format:one", "format:two"], "no case of format is called one or two"),
+        (["format:one", "format"], "== 1/1 format: ok"),
+    ):
+        output = run([ROOT / "make/test.sh", *arguments], HANG, status=None, env=variables, cwd=ROOT)
+        expect(text in output, output)
+    text = run([sys.executable, "tests/inputs", "VERSION with a zero", "PEER that is a word"], HANG, cwd=ROOT)
+    expect(len(text.splitlines()) == 2, text)
+
+
+def absent_case():
+    """A name that no case has fails the run, also beside the name of another case."""
+    text = run([sys.executable, "tests/inputs", "VERSION with a zero", "juggling"], HANG, status=1, cwd=ROOT)
+    expect("FAILED: no case has juggling in its name" in text and "ok    scripts: VERSION with a zero" in text, text)
+    variables = {**os.environ, "CASE": "what_is_right_is_passed_over\njuggling"}
+    text = run([sys.executable, "tests/run.py", "-p", "xtask"], HANG, status=1, env=variables, cwd=ROOT)
+    expect("FAILED: no case is called juggling" in text and "test result: ok. 1 passed" in text, text)
+
+
 CASES = [
+    ("two cases of one stage", two_cases),
+    ("a case that is not there", absent_case),
     ("an unknown stage", refused(["make/test.sh", "typo"], "test.sh: unknown stage typo; the stages are setup ")),
     ("an unknown stage after a valid one", refused(["make/test.sh", "format", "typo"], "unknown stage typo")),
     ("SECONDS_EACH that is no number", refused(["tests/fuzz/run.sh", "abc"], "SECONDS_EACH=600, and not abc")),

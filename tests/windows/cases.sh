@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs the behaviour cases on vulkan-1.dll under Wine, each in a separate process with a separate part of the registry. The programs of
 # the cases run at the same time, each with a separate Wine prefix. Skips the cases listed in tests/windows/left_out.txt. With `quick`, as
-# in make/test.sh, only the modules below run. CASE selects one case. The script also compiles the loader for 32 bits with Microsoft's
-# tools, and for 64 bits if all cases run.
+# in make/test.sh, only the modules below run. CASE selects cases by their names, one in each line. The script also compiles the loader for
+# 32 bits with Microsoft's tools, and for 64 bits if all cases run.
 #
 # `i686` runs tests/windows/sources.c and some modules of the cases as programs of 32 bits. The first run makes a root of Debian 12 that has
 # Wine for both word sizes. Only the superuser can make and enter this root. For other users, the script skips this step and prints a
@@ -30,8 +30,14 @@ THREADS=$(($(nproc) + 1))
 # modules about code that is the same on all systems, such as the code that reads JSON. The programs of the quick run are compiled from
 # tests/windows/*.rs, which list these modules again.
 QUICK="windows:: discovery:: manifest:: opening:: elevated:: paths:: surfaces:: surface_queries:: negotiation:: unknown_device:: library::"
-# If CASE is in a module outside the quick run, the script builds the programs with all modules.
-[ "$MODE" != quick ] || [ -z "${CASE:-}" ] || [[ " $QUICK " = *" ${CASE%%::*}:: "* ]] || SUITES=(drivers layers app)
+CASES=()
+[ -z "${CASE:-}" ] || mapfile -t CASES <<<"$CASE"
+# If a case is in a module outside the quick run, the script builds the programs with all modules.
+if [ "$MODE" = quick ]; then
+    for name in "${CASES[@]}"; do
+        [[ " $QUICK " = *" ${name%%::*}:: "* ]] || SUITES=(drivers layers app)
+    done
+fi
 # Modules of the group `app` for 32 bits. The list does not contain modules that need adapters, because Wine lists adapters only with
 # OpenGL. The list also does not contain modules that call functions of the mocks without arguments. On x86, a function removes its
 # arguments from the stack.
@@ -263,7 +269,7 @@ if [ "$MODE" = quick ]; then
 elif [ "$MODE" = i686 ]; then
     read -r -a words <<<"$I686"
 fi
-[ -z "${CASE:-}" ] || words=("$CASE")
+[ ${#CASES[@]} -eq 0 ] || words=("${CASES[@]}")
 [ "$(wc -l <"$OUT/programs")" -eq ${#SUITES[@]} ] || die 1 "cargo named other programs than ${SUITES[*]}: $(cat "$OUT/programs")"
 running=()
 for suite in "${SUITES[@]}"; do
