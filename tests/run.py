@@ -21,6 +21,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
+import apart
 import ran
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -60,15 +61,15 @@ def built(packages, others, names, alone, strict):
     return sorted(programs, key=lambda each: -os.stat(each[2]).st_size)
 
 
-def run(program, words):
-    """Runs one program, and returns its title, output, exit status and seconds."""
+def run(program, words, before):
+    """Runs one program with the words `before` in front of its command, and returns its title, output, exit status and seconds."""
     package, name, executable, folder = program
     begin = time.monotonic()
     threads = os.environ.get("RUST_TEST_THREADS", str(CORES + 1))
     variables = {**os.environ, "RUST_TEST_THREADS": threads, "CARGO_MANIFEST_DIR": str(folder)}
     # The output goes to a file, because a pipe would remain open until the last process of the test ends.
     with tempfile.TemporaryFile() as output:
-        done = subprocess.run([executable, *words], cwd=folder, env=variables, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+        done = subprocess.run([*before, executable, *words], cwd=folder, env=variables, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
         seconds = time.monotonic() - begin
         output.seek(0)
         return f"{name} of {package}", output.read().decode("utf-8", "replace"), done.returncode, seconds
@@ -97,11 +98,12 @@ def main():
         if name not in paths:
             failed = True
             print(f"FAILED: no case is called {name}", flush=True)
+    before = apart.words()
     lines = tempfile.NamedTemporaryFile("r")
     os.environ["VKL_TEST_RAN"] = lines.name
     # Some programs wait most of the time, for example for a driver that hangs, so one more program runs than there are processors.
     with ThreadPoolExecutor(CORES + 1) as pool:
-        for done in as_completed([pool.submit(run, program, words) for program in programs]):
+        for done in as_completed([pool.submit(run, program, words, before) for program in programs]):
             title, output, status, seconds = done.result()
             ok = status == 0 and "\ntest result: ok. " in output
             failed |= not ok

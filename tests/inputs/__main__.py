@@ -9,6 +9,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import cases  # noqa: E402 -- found through the line above
+import hidden  # noqa: E402
 import lock_files  # noqa: E402
 import scripts  # noqa: E402
 from cases import HANG, ROOT, Failure, Skip, expect, run, scratch  # noqa: E402
@@ -131,4 +132,4 @@ CASES = [
 ]
 
 if __name__ == "__main__":
-    cases.main([sys.modules[__name__], scripts, lock_files])
+    cases.main([sys.modules[__name__], scripts, lock_files, hidden])

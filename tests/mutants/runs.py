@@ -7,6 +7,7 @@ import subprocess
 import threading
 from dataclasses import dataclass
 
+import apart
 import cases
 import tree
 
@@ -39,6 +40,7 @@ class Programs:
 
     def __init__(self, places, variables):
         self.places = places
+        self.before = apart.words()
         self.variables = {**os.environ, "VKL_VKLOADER": str(tree.VKLOADER), **variables}
 
     def run(self, program, names, limit, seen):
@@ -46,7 +48,7 @@ class Programs:
         failed test, "" if the process ended without a failed test or too late, or None if all tests passed."""
         path, folder = self.places[program]
         process = cases.start(
-            [path, "--exact", *names],
+            [*self.before, path, "--exact", *names],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
