@@ -13,12 +13,14 @@ BUDGET=0
 [ "${CI:-}" != true ] || BUDGET=4800
 # A build takes a third less time without incremental compilation, and without line numbers for backtraces. If the target folder
 # contains incremental state of an earlier `quick`, the build is incremental too, because cargo would otherwise compile everything again.
-if [ "${CI:-}" = true ] || { [ "${1:-}" != quick ] && [ ! -d "$TARGET/debug/incremental" ]; }; then
+# Cargo makes the folder for this state in each build. A call with `--run` has the environment of the call for its stage.
+if [ "${1:-}" != --run ] &&
+    { [ "${CI:-}" = true ] || { [ "${1:-}" != quick ] && ! compgen -G "$BUILT/debug/incremental/*" >/dev/null; }; }; then
     export CARGO_INCREMENTAL=${CARGO_INCREMENTAL:-0} CARGO_PROFILE_DEV_DEBUG=${CARGO_PROFILE_DEV_DEBUG:-0}
 fi
 
 # The debug builds of `make test` also lint each crate and check its comments (make/rustc.sh). The builds of `quick` only lint. Packagers
-# have no clippy. A call with `--run` has the environment of the call for its stage.
+# have no clippy.
 case ${1:-} in
 check | --run) ;;
 *)
