@@ -3,6 +3,7 @@
 mod early;
 mod launched;
 mod others;
+mod privileges;
 mod sandbox;
 mod started;
 mod unopened;
@@ -24,7 +25,6 @@ pub(crate) use early::{add as add_early, last_lines, opened_nothing};
 use linked::is_in_variable;
 pub(crate) use sandbox::hides_trace;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Name that programs use to open their loader.
@@ -36,12 +36,8 @@ const OF_LOADERS: [&str; 2] = ["vk_icdGetInstanceProcAddr", "VK_ICD_FILENAMES"];
 /// Message of the C library musl in programs that cannot open libraries.
 const WITHOUT_LIBRARIES: &str = "Dynamic loading not supported";
 
-/// Variables that name manifests of drivers. Loaders ignore these variables in a process with raised privileges.
+/// Variables that name manifests of drivers.
 const OF_DRIVERS: [&str; 3] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"];
-
-/// Bits of a file's mode that raise privileges.
-const SET_USER: u32 = 0o4000;
-const SET_GROUP: u32 = 0o2000;
 
 /// Returns the loader in a program's folder, if the dynamic linker opens that loader for the program.
 pub(crate) fn own_loader(program: &OsStr) -> Option<PathBuf> {
@@ -234,7 +230,7 @@ pub(crate) fn known(command: &[OsString]) -> Option<String> {
         return Some(words);
     }
     let program = itself::find(name)?;
-    if let Some(why) = privileges(&program) {
+    if let Some(why) = privileges::find(&program) {
         return Some(why);
     }
     if is_for_windows(&program) {
@@ -304,40 +300,6 @@ fn is_for_windows(program: &Path) -> bool {
     let mut beginning = [0; 2];
     let read = std::fs::File::open(program).and_then(|mut file| std::io::Read::read_exact(&mut file, &mut beginning));
     read.is_ok() && beginning == *b"MZ"
-}
-
-/// Returns the reason why a program has no trace, if the program's file runs with raised privileges. With raised privileges, the dynamic
-/// linker ignores the variable that selects the library.
-fn privileges(program: &Path) -> Option<String> {
-    let mode = std::fs::metadata(program).map_or(0, |status| status.mode());
-    let has = match mode & (SET_USER | SET_GROUP) {
-        0 => has_capabilities(program).then_some("capabilities (getcap)")?,
-        _ => "a set-user-ID or set-group-ID bit",
-    };
-    let name = program.display();
-    let own = word(&name.to_string());
-    let file = word(&program.file_name().unwrap_or_default().display().to_string());
-    let set = |name: &&&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let ignored = OF_DRIVERS.iter().find(set).map(|variable| {
-        let without = match mode & (SET_USER | SET_GROUP) {
-            0 => format!("setcap -r {own}, or "),
-            _ => String::new(),
-        };
-        format!("; it also ignores {variable}, which names drivers: {without}copy their manifests to /etc/vulkan/icd.d")
-    });
-    let ignored = ignored.unwrap_or_default();
-    Some(format!(
-        "{name} has {has}, so it runs with raised privileges and writes no trace{ignored}; a copy has none: cp {own} /tmp/{file} && vkloader \
-         explain -- /tmp/{file}"
-    ))
-}
-
-/// Returns `true` if a process gains capabilities by executing the file.
-fn has_capabilities(program: &Path) -> bool {
-    #[cfg(target_os = "linux")]
-    return rustix::fs::getxattr(program, "security.capability", &mut [0_u8; 64]).is_ok();
-    #[cfg(not(target_os = "linux"))]
-    return false;
 }
 
 /// Returns the reason why a program has no trace, if the program comes with its own loader.

@@ -288,7 +288,25 @@ fn an_elevated_program_leaves_no_trace() {
     let said = String::from_utf8_lossy(&output.stdout);
     let said: String = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("It also ignores VK_DRIVER_FILES"), "{said}");
-    assert!(said.contains("copy their manifests to /etc/vulkan/icd.d"), "{said}");
+    assert!(said.contains("so it lacks the drivers named there"), "{said}");
+    assert!(
+        said.contains("copy the manifests that VK_DRIVER_FILES names to /etc/vulkan/icd.d"),
+        "{said}"
+    );
+    let layers = machine.path("layers");
+    fs::create_dir(&layers).expect("a folder");
+    fs::write(layers.join("odd.json"), "{}").expect("a file");
+    machine.unset("VK_DRIVER_FILES");
+    machine.variable("VK_ADD_LAYER_PATH", layers.to_str().expect("plain"));
+    let output = machine.run(&["explain", "--", copy.to_str().expect("plain"), "probe"]);
+    let said = String::from_utf8_lossy(&output.stdout);
+    let said: String = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.contains("It also ignores VK_ADD_LAYER_PATH, so it lacks the layers named there"),
+        "{said}"
+    );
+    let command = format!("cp {}/*.json /etc/vulkan/explicit_layer.d/", layers.display());
+    assert!(said.contains(&command), "{said}");
 }
 
 #[test]
