@@ -29,6 +29,7 @@ mod scripts;
 mod snap;
 mod spelling;
 mod surfaces;
+mod switches;
 mod symbols;
 mod taken_out;
 mod unfound;
@@ -179,6 +180,7 @@ fn find_in_settings(report: &mut Report, records: &[&Record], of_program: bool) 
     overriding::find(report, records);
     words::find(report, records);
     multiarch::blame_misspelt(report);
+    switches::find(report);
     let mesas = mesa::find(report, |name| report.variables.get(name));
     report.dropped.extend(mesas);
     let variables = &report.variables;

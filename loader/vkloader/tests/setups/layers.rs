@@ -73,6 +73,33 @@ pub(super) const ROWS: &[Row] = &[
     })
     .gone(),
     Row::new(
+        "one variable switches a layer on, and another one off",
+        |machine| {
+            good(machine);
+            machine.working_layer("implicit", "odd", "", r#", "enable_environment": {"ON_odd": "1"}"#);
+            machine.variable("ON_odd", "1").variable("OFF_odd", "0");
+        },
+        "layer.switched-off",
+    )
+    .about("ON_odd=1 asks for the layer, but OFF_odd switches it off.")
+    .remedy("env -u OFF_odd PROGRAM", |machine| machine.unset("OFF_odd"))
+    .gone(),
+    Row::new(
+        "a pattern switches a layer off that a variable asks for",
+        |machine| {
+            good(machine);
+            machine.working_layer("implicit", "odd", "", r#", "enable_environment": {"ON_odd": "1"}"#);
+            machine.variable("ON_odd", "1");
+            machine.variable("VK_LOADER_LAYERS_DISABLE", "~implicit~");
+        },
+        "layer.disabled",
+    )
+    .about("ON_odd=1 asks for the layer, but VK_LOADER_LAYERS_DISABLE switches it off.")
+    .remedy("VK_LOADER_LAYERS_ALLOW=VK_LAYER_odd PROGRAM", |machine| {
+        machine.variable("VK_LOADER_LAYERS_ALLOW", "VK_LAYER_odd");
+    })
+    .gone(),
+    Row::new(
         "a layer hides a device",
         |machine| with_layer(machine, "devices drop-first"),
         "device.hidden-by-layer",
