@@ -52,6 +52,7 @@ mod single;
 mod superuser;
 mod suspects;
 mod system_calls;
+mod unstarted;
 mod untraced;
 mod variables;
 mod vulkan;

@@ -74,6 +74,14 @@ pub(crate) fn complete(report: &mut Report) {
     }
 }
 
+/// Adds `sudo`, or what the system has in its place, to the commands in a text, if this user is not the superuser.
+pub(crate) fn complete_text(text: &str) -> String {
+    if rustix::process::geteuid().is_root() {
+        return text.into();
+    }
+    with(before(Path::new("/")), text, &is_ours)
+}
+
 /// Returns the words before a command for the superuser, on the system whose root folder is `root`.
 fn before(root: &Path) -> &'static str {
     let mut found = PROGRAMS.iter().filter(|(file, _)| root.join(file).exists());

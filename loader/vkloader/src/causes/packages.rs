@@ -1,9 +1,11 @@
 //! Packages with the libraries that drivers most often lack.
 
+mod architecture;
 mod manager;
 
 use super::elf::{self, Identity};
 use crate::installed;
+pub(crate) use architecture::{Part, install as install_for};
 use manager::Manager;
 use std::fs;
 use std::path::Path;

@@ -5,12 +5,13 @@ use crate::causes::elf;
 use crate::child::naming;
 use crate::itself;
 use crate::shell::word;
+use crate::unstarted;
 use rustix::fs::{Access, access};
 use rustix::process::{Signal, getpid, kill_process, set_parent_process_death_signal};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// Hidden command of `vkloader` that runs [`start`].
@@ -74,17 +75,6 @@ fn without_leaks(options: Option<OsString>) -> Option<OsString> {
     Some(options)
 }
 
-/// Returns the interpreter of a program or script.
-fn interpreter(program: &Path) -> Option<PathBuf> {
-    let text = std::fs::read(program).ok()?;
-    let Some(line) = text.strip_prefix(b"#!") else {
-        return elf::interpreter(program);
-    };
-    let line = line.split(|&byte| byte == b'\n').next()?;
-    let name = String::from_utf8_lossy(line).split_whitespace().next()?.to_owned();
-    Some(name.into())
-}
-
 /// Returns the error from executing the program, if the process wrote one.
 pub(super) fn failure(file: &Path) -> Option<io::Error> {
     let text = std::fs::read(file).ok()?;
@@ -99,14 +89,8 @@ pub(super) fn failure(file: &Path) -> Option<io::Error> {
         let words = "a program for Windows, which Wine runs: vkloader explain -- wine PROGRAM";
         return Some(naming(program, io::Error::other(words)));
     }
-    let missing = (error.kind() == io::ErrorKind::NotFound && program.is_file())
-        .then(|| interpreter(program))
-        .flatten();
-    Some(match missing {
-        Some(missing) => naming(
-            program,
-            io::Error::other(format!("its interpreter {} is not there", missing.display())),
-        ),
+    Some(match unstarted::why(program, &error) {
+        Some(words) => naming(program, io::Error::other(words)),
         None if error.kind() == io::ErrorKind::PermissionDenied => naming(program, refused(program, &error)),
         None => naming(program, error),
     })
@@ -117,7 +101,7 @@ fn refused(program: &Path, error: &io::Error) -> io::Error {
     let shown = |path: &Path| word(&path.display().to_string());
     let may_be_executed = |path: &Path| access(path, Access::EXEC_OK).is_ok();
     let closed = elf::closed_folder(program);
-    let interpreter = interpreter(program).filter(|path| path.is_file() && !may_be_executed(path));
+    let interpreter = unstarted::interpreter(program).filter(|path| path.is_file() && !may_be_executed(path));
     let words = match (closed, elf::forbidding_mount(program), interpreter) {
         (Some(folder), ..) => format!(
             "this user may not search the folder {}; to permit it: chmod o+x {}",

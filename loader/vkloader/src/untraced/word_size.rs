@@ -4,6 +4,7 @@ use super::LOADER;
 use crate::carried;
 use crate::causes;
 use crate::causes::elf::{Closure, Identity, locate};
+use crate::causes::{Part, install_for};
 use crate::events::{Event, Record};
 use crate::itself;
 use crate::manifests;
@@ -50,10 +51,10 @@ pub(crate) fn of_other_size(program: &OsStr, records: &[Record]) -> Option<Dropp
     let drivers = drivers(records, its);
     let Some(loader) = locate(LOADER, its) else {
         let (what, packages) = if drivers.is_empty() {
-            let packages = format!("{LOADER_32}; and a driver: {DRIVERS_32}");
+            let packages = to_install(&[Part::Loader, Part::Drivers], its);
             ("loader and no driver", packages)
         } else {
-            ("loader", LOADER_32.into())
+            ("loader", to_install(&[Part::Loader], its))
         };
         found.reason = format!("The program is for {its}, and no Vulkan {what} for such programs is installed.");
         found.advice = for_32_bits(its, &packages);
@@ -62,7 +63,7 @@ pub(crate) fn of_other_size(program: &OsStr, records: &[Record]) -> Option<Dropp
     found.findings.push(format!("its loader: {}", loader.display()));
     if drivers.is_empty() {
         found.reason = format!("The program is for {its}, and no Vulkan driver for such programs is installed.");
-        found.advice = for_32_bits(its, DRIVERS_32);
+        found.advice = for_32_bits(its, &to_install(&[Part::Drivers], its));
         return Some(found);
     }
     let mut is_whole = false;
@@ -84,6 +85,18 @@ pub(crate) fn of_other_size(program: &OsStr, records: &[Record]) -> Option<Dropp
         found.reason = format!("The program is for {its}, and vkloader is not, so the program left no trace.");
     }
     Some(found)
+}
+
+/// Returns the packages with parts of the system for programs with the identity `its`: as a command, if the package manager is known.
+fn to_install(parts: &[Part], its: Identity) -> String {
+    if let Some(command) = install_for(parts, its, Path::new("/")) {
+        return format!("it: {command}");
+    }
+    let names = parts.iter().map(|part| match part {
+        Part::Drivers => DRIVERS_32,
+        Part::Loader | Part::CLibrary => LOADER_32,
+    });
+    names.collect::<Vec<_>>().join("; and a driver: ")
 }
 
 /// Returns the remedy that installs packages for 32-bit programs. For other programs, returns the general remedy.

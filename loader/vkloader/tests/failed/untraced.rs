@@ -1,7 +1,8 @@
 //! Programs that fail before they get a Vulkan loader that writes a trace.
 
-use super::machine::{Explained, Machine, library};
+use super::machine::{Explained, Machine, library, skip};
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 /// Includes of the programs below.
@@ -215,4 +216,38 @@ fn the_system_call_that_a_filter_refused_is_named() {
         "{}",
         explained.advice()
     );
+}
+
+/// The kernel reports a missing dynamic linker as a missing program.
+#[test]
+fn a_program_without_its_dynamic_linker_comes_with_the_packages() {
+    let machine = machine();
+    let program = machine.path("old");
+    let source = machine.file("old.c", "void _start(void) { for (;;); }\n");
+    let mut compiler = Command::new("cc");
+    compiler.args([
+        "-m32",
+        "-nostdlib",
+        "-pie",
+        "-fPIE",
+        "-Wl,-dynamic-linker,/lib/vklt-linux.so.2",
+        "-o",
+    ]);
+    let made = compiler.arg(&program).arg(source).output().expect("a compiler");
+    if !made.status.success() || cfg!(not(target_arch = "x86_64")) {
+        return skip("a program of 32 bits: the compiler here knows none");
+    }
+    let library = library();
+    let library = library.to_str().expect("plain");
+    let output = machine.run(&["explain", "--library", library, "--", program.to_str().expect("plain")]);
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{words}");
+    let expected = "it is a program for x86, 32 bit, and its dynamic linker /lib/vklt-linux.so.2 is not there";
+    assert!(words.contains(expected), "{words}");
+    if Path::new("/usr/bin/apt-get").exists() {
+        assert!(
+            words.contains("libc6:i386 libvulkan1:i386 mesa-vulkan-drivers:i386"),
+            "{words}"
+        );
+    }
 }

@@ -143,7 +143,11 @@ fn try_all(rows: &[Row]) {
 }
 
 /// Set-ups that have a separate test: the file, and the name of the test.
-const ELSEWHERE: [(&str, &str); 85] = [
+const ELSEWHERE: [(&str, &str); 86] = [
+    (
+        "failed/untraced.rs",
+        "a_program_without_its_dynamic_linker_comes_with_the_packages",
+    ),
     (
         "setups/sandboxes.rs",
         "a_driver_of_the_host_that_a_container_lacks_is_named_with_the_volume",
