@@ -75,7 +75,12 @@ const WIDE: [&str; 6] = ["~all~", "~implicit~", "~explicit~", "implicit", "expli
 /// Adds findings about words in variables and settings files that match no driver, layer or device.
 pub(super) fn find(report: &mut Report, records: &[&Record]) {
     let mut found = Vec::new();
-    for (name, value) in variables(records) {
+    // A loader of others may ignore the variable.
+    let is_told = |name: &str| {
+        let mut known = report.dropped.iter();
+        known.any(|one| one.code == codes::VARIABLE_NO_MATCH.name && one.name == name)
+    };
+    for (name, value) in variables(records).filter(|(name, _)| !is_told(name)) {
         if let Some(row) = VARIABLES.iter().find(|row| row.name == name) {
             found.extend(Words::of(row, value, report, records).unmatched());
         }

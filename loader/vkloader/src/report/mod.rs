@@ -12,6 +12,7 @@ mod ended;
 mod fact;
 mod failed;
 mod layers;
+mod only_here;
 pub(crate) mod other;
 pub(crate) mod rank;
 mod settings;
@@ -19,6 +20,7 @@ mod stood;
 mod unneeded;
 mod unread;
 mod verdict;
+mod view;
 
 pub(crate) use blamed::{add_switch, one_after_the_other, suspect_for_abort, tells_failure};
 pub(crate) use build::{Received, build, for_result, without_driver};

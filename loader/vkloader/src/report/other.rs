@@ -1,9 +1,10 @@
 //! Finds the differences between the loader that programs use and the examined library, with causes from the library's decisions.
 
 use super::build::verdict;
+use super::view::View;
 use super::{
     Device, Difference, Dropped, Ended, Fact, FirstCause, Hidden, OtherLoader, OtherWordSize, Report, codes, failed,
-    settings, unneeded, unread,
+    only_here, settings, unneeded, unread,
 };
 use crate::events::{Event, Record};
 use crate::other::Other;
@@ -15,26 +16,14 @@ use std::path::Path;
 /// Name that programs use to open their loader.
 pub(super) const NAME: &str = "libvulkan.so.1";
 
-/// Variables that this program sets, or that locate a user's files.
-const USUAL: [&str; 7] = [
-    "VK_LOADER_TRACE",
-    "HOME",
-    "XDG_CACHE_HOME",
-    "XDG_CONFIG_HOME",
-    "XDG_CONFIG_DIRS",
-    "XDG_DATA_HOME",
-    "XDG_DATA_DIRS",
-];
-
 /// Adds the loader that programs use to a report, without a comparison. Used for a program that ran with the examined library.
 pub(crate) fn name(report: &mut Report, records: &[Record], other: &Other) {
     report.dropped.extend(not_opened(other));
     let described = described(other);
     report.dropped.extend(unneeded::find(report, other, &described));
     if other.seen.not_opened.is_none() {
-        report
-            .dropped
-            .extend(unread::find(&View::of(records, other).unknown, &described));
+        let view = View::of(records, other);
+        report.dropped.extend(ignored(report, &view, other, &described));
     }
     report.other_loader = Some(described);
 }
@@ -62,11 +51,14 @@ pub(crate) fn compare(report: &mut Report, records: &[Record], own: &Seen, other
             .differences
             .extend(settings::forget_unread(report, records, other));
         forget_unknown(report, &view);
-        report.dropped.extend(unread::find(&view.unknown, &described));
+        report.dropped.extend(ignored(report, &view, other, &described));
         failed::add(report, own, other, &described);
     }
     let path = described.path.clone().unwrap_or_else(|| NAME.into());
     take_devices(report, &other.seen, &path);
+    if other.seen.not_opened.is_none() {
+        forget_order(report, &View::of(records, other));
+    }
     let is_explained = failed::blame_drivers(report, records, (own, &other.seen), &path);
     if other.seen.not_opened.is_none() && !is_explained {
         hidden_findings(report, &path, &described.differences);
@@ -106,84 +98,6 @@ fn described(other: &Other) -> OtherLoader {
     }
 }
 
-/// Facts about the programs' loader that are not in the results of the probe.
-struct View<'a> {
-    /// File names of the libraries that the programs' loader opened while the loader created an instance and listed the devices.
-    opened: Vec<&'a str>,
-    /// Variables that the examined library reads and the programs' loader does not support, with their values.
-    unknown: Vec<(&'a str, &'a str)>,
-    /// Trace of the examined library.
-    records: &'a [Record],
-}
-
-impl<'a> View<'a> {
-    fn of(records: &'a [Record], other: &'a Other) -> Self {
-        let set = records.iter().flat_map(|record| match &record.event {
-            Event::Loaded(loaded) => &loaded.variables[..],
-            _ => &[],
-        });
-        let mut unknown: Vec<(&str, &str)> = set
-            .map(|variable| (variable.name.as_str(), variable.value.as_str()))
-            .filter(|(name, value)| !value.is_empty() && !USUAL.contains(name) && !other.knows(name))
-            .collect();
-        unknown.dedup();
-        Self {
-            opened: other.seen.objects.iter().map(|path| file_name(path)).collect(),
-            unknown,
-            records,
-        }
-    }
-
-    /// Returns `Some(true)` if the programs' loader opened `library`, `Some(false)` if not, and `None` if that loader's libraries are
-    /// unknown.
-    fn opened(&self, library: &str) -> Option<bool> {
-        let name = real_name(library);
-        (!self.opened.is_empty()).then(|| {
-            self.opened
-                .iter()
-                .any(|opened| *opened == name || *opened == file_name(library))
-        })
-    }
-
-    /// Returns the reason why the programs' loader does not use a driver that the examined library uses.
-    fn why_not(&self, library: &str, manifest: Option<&str>) -> Option<String> {
-        let named_by = self.records.iter().find_map(|record| match &record.event {
-            Event::Decision(decision) if decision.is_kept() && Some(decision.path.as_str()) == manifest => {
-                decision.source.variable.as_deref()
-            }
-            _ => None,
-        });
-        let unknown = named_by.filter(|name| self.unknown.iter().any(|(known, _)| known == name));
-        match (unknown, self.opened(library)) {
-            (Some(name), _) => Some(format!(
-                "{name} names its driver, and that loader does not know this variable"
-            )),
-            (None, Some(false)) if !library.is_empty() => Some(format!("that loader did not open {library}")),
-            (None, Some(true)) => Some(format!("that loader opened {library} and did not list the device")),
-            _ => None,
-        }
-    }
-
-    /// Returns the reason why the examined library dropped a manifest, library or layer.
-    fn why_left_out(&self, fits: impl Fn(&str) -> bool) -> Option<String> {
-        self.records.iter().find_map(|record| match &record.event {
-            Event::Decision(decision) if !decision.is_kept() && (fits(&decision.name) || fits(&decision.path)) => {
-                let code = decision.code.as_deref().unwrap_or_default();
-                let variable = decision.details.get("variable").and_then(|word| word.as_str());
-                let unknown = variable.filter(|name| self.unknown.iter().any(|(known, _)| known == name));
-                Some(match unknown {
-                    Some(name) => format!(
-                        "{name} leaves out {} here [{code}], and that loader does not know this variable",
-                        decision.name
-                    ),
-                    None => format!("the library asked here left out {} [{code}]", decision.name),
-                })
-            }
-            _ => None,
-        })
-    }
-}
-
 /// Returns all differences; the most important difference comes first.
 fn differences(report: &Report, own: &Seen, other: &Seen, view: &View<'_>) -> Vec<Difference> {
     let mut found = Vec::new();
@@ -193,6 +107,15 @@ fn differences(report: &Report, own: &Seen, other: &Seen, view: &View<'_>) -> Ve
             name: (*name).into(),
             only: Some("asked"),
             text: format!("{name} is set to {value}, and the loader that programs get does not know it."),
+            because: None,
+        });
+    }
+    for (name, value) in &view.foreign {
+        found.push(Difference {
+            what: "variable",
+            name: (*name).into(),
+            only: Some("asked"),
+            text: format!("{name} is set to {value}, and the loader that programs get knows only numbers in it."),
             because: None,
         });
     }
@@ -379,6 +302,31 @@ fn lists(own: &Seen, other: &Seen, view: &View<'_>, found: &mut Vec<Difference>)
     }
 }
 
+/// Returns findings about variables and words that the programs' loader ignores.
+fn ignored(report: &Report, view: &View<'_>, other: &Other, described: &OtherLoader) -> Vec<Dropped> {
+    let mut found = unread::find(&view.unknown, described);
+    let all = [&view.unknown[..], &view.foreign].concat();
+    found.extend(only_here::find(&all, report, other, described));
+    let mut names = std::collections::BTreeSet::new();
+    found.retain(|one| names.insert(one.name.clone()));
+    found
+}
+
+/// Removes what the report says about the order of devices, if the examined library follows a variable that the programs' loader ignores.
+fn forget_order(report: &mut Report, view: &View<'_>) {
+    let mut ignored = view.unknown.iter().chain(&view.foreign);
+    let Some((name, _)) = ignored.find(|(name, _)| only_here::chooses_devices(name)) else {
+        return;
+    };
+    for device in &mut report.devices {
+        device.order = format!("the loader of programs, which ignores {name}, has it here");
+        device.moved_by = None;
+    }
+    report
+        .dropped
+        .retain(|one| one.code != codes::DEVICE_MOVED_BY_LAYER.name);
+}
+
 /// Removes findings about variables that the programs' loader does not support. These variables have no effect on programs, and are listed
 /// as differences instead.
 fn forget_unknown(report: &mut Report, view: &View<'_>) {
@@ -477,12 +425,12 @@ pub(crate) fn library_of(path: &str) -> String {
     library.unwrap_or_else(|| path.into())
 }
 
-fn file_name(path: &str) -> &str {
+pub(super) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
 /// Returns the file name of a path's target, after following symbolic links.
-fn real_name(path: &str) -> String {
+pub(super) fn real_name(path: &str) -> String {
     let real = std::fs::canonicalize(path).ok();
     let real = real.as_deref().and_then(Path::file_name).and_then(|name| name.to_str());
     real.unwrap_or_else(|| file_name(path)).into()

@@ -1,19 +1,31 @@
 //! Finds variables that the loader of programs does not read, because it is too old.
 
+use super::other::NAME;
 use super::{Dropped, NEWER_ONLY_DRIVERS, ONLY_DRIVERS, OtherLoader, codes};
+use crate::causes::elf::usual_folders;
 use crate::shell::word;
+use std::path::Path;
 
-/// Variables that the Khronos loader reads since a version that some systems do not have yet. The other variables are of this library alone, and
-/// the list of differences has them.
-const NEWER: [&str; 8] = [
-    NEWER_ONLY_DRIVERS,
-    "VK_ADD_DRIVER_FILES",
-    "VK_LOADER_DRIVERS_SELECT",
-    "VK_LOADER_DRIVERS_DISABLE",
-    "VK_LOADER_LAYERS_ENABLE",
-    "VK_LOADER_LAYERS_DISABLE",
-    "VK_LOADER_LAYERS_ALLOW",
-    "VK_ADD_LAYER_PATH",
+/// Variables that the Khronos loader reads since a version that some systems do not have yet, with the version if its documents name one. The
+/// other variables are of this library alone.
+const NEWER: [(&str, Option<&str>); 17] = [
+    (NEWER_ONLY_DRIVERS, Some("1.3.207")),
+    ("VK_ADD_DRIVER_FILES", Some("1.3.207")),
+    ("VK_ADD_LAYER_PATH", Some("1.3.207")),
+    ("VK_LOADER_DRIVERS_SELECT", Some("1.3.234")),
+    ("VK_LOADER_DRIVERS_DISABLE", Some("1.3.234")),
+    ("VK_LOADER_LAYERS_ENABLE", Some("1.3.234")),
+    ("VK_LOADER_LAYERS_DISABLE", Some("1.3.234")),
+    ("VK_LOADER_LAYERS_ALLOW", Some("1.3.262")),
+    ("VK_IMPLICIT_LAYER_PATH", None),
+    ("VK_ADD_IMPLICIT_LAYER_PATH", None),
+    ("VK_LOADER_DEVICE_ID_FILTER", None),
+    ("VK_LOADER_VENDOR_ID_FILTER", None),
+    ("VK_LOADER_DRIVER_ID_FILTER", None),
+    ("VK_LOADER_DEVICE_SELECT", None),
+    ("VK_LOADER_DISABLE_SELECT", None),
+    ("VK_LOADER_DISABLE_INST_EXT_FILTER", None),
+    ("VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING", None),
 ];
 
 /// Returns findings about variables that the programs' loader does not know, because it is too old. `unknown` has the
@@ -24,6 +36,7 @@ pub(super) fn find(unknown: &[(&str, &str)], other: &OtherLoader) -> Vec<Dropped
     };
     let version = other.version.as_deref().unwrap_or("of an unknown version");
     let describe = |(name, value): &(&str, &str)| {
+        let (_, since) = NEWER.iter().find(|(known, _)| known == name)?;
         let mut found = codes::VARIABLE_NO_MATCH.about(*name);
         found.reason = format!("{name} has no effect on programs: their loader is too old for it.");
         found.findings = [
@@ -31,12 +44,18 @@ pub(super) fn find(unknown: &[(&str, &str)], other: &OtherLoader) -> Vec<Dropped
             format!("the value of {name}: {value}"),
         ]
         .into();
+        if let Some(since) = since {
+            found
+                .findings
+                .push(format!("the Khronos loader reads {name} since version {since}"));
+        }
         let update = match &other.owner {
             Some(owner) => format!("Update that loader ({owner})"),
-            None => format!(
+            None if has_another(Path::new(path)) => format!(
                 "Remove the old loader, which belongs to no package: rm {} && ldconfig",
                 word(path)
             ),
+            None => "Install the loader of the distribution, because this one belongs to no package".into(),
         };
         found.advice = if *name == NEWER_ONLY_DRIVERS {
             format!(
@@ -46,13 +65,16 @@ pub(super) fn find(unknown: &[(&str, &str)], other: &OtherLoader) -> Vec<Dropped
         } else {
             format!("{update}.")
         };
-        found
+        Some(found)
     };
-    unknown
-        .iter()
-        .filter(|(name, _)| NEWER.contains(name))
-        .map(describe)
-        .collect()
+    unknown.iter().filter_map(describe).collect()
+}
+
+/// Returns `true` if a usual folder has a loader other than the file at `path`.
+fn has_another(path: &Path) -> bool {
+    let own = std::fs::canonicalize(path).ok();
+    let mut folders = usual_folders();
+    folders.any(|folder| std::fs::canonicalize(Path::new(folder).join(NAME)).is_ok_and(|found| Some(found) != own))
 }
 
 #[cfg(test)]
@@ -72,13 +94,16 @@ mod tests {
         };
         let unknown = [
             ("VK_DRIVER_FILES", "/a.json"),
-            ("VK_LOADER_DEVICE_SELECT", "x"),
+            ("VK_LOADER_VISIBLE_DEVICES", "x"),
             ("VKLT_OTHER", "1"),
         ];
         let found = find(&unknown, &other);
         assert_eq!(found.len(), 1, "the others are of this library, or unknown");
         let advice = &found[0].advice;
-        assert!(advice.contains("rm /nowhere/libvulkan.so.1 && ldconfig"), "{advice}");
+        assert!(
+            advice.contains("which belongs to no package") || advice.contains("Install the loader"),
+            "{advice}"
+        );
         assert!(advice.ends_with("VK_ICD_FILENAMES=/a.json PROGRAM"), "{advice}");
     }
 }
