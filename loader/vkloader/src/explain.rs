@@ -205,7 +205,11 @@ impl Explain {
             return Err(io::Error::other(words));
         }
         match report.loader {
-            None if self.program.is_empty() => Err(io::Error::other(self.no_trace(seen, finished))),
+            None if self.program.is_empty() => {
+                let facts = causes::facts_without_trace(seen, |name| std::env::var(name).ok());
+                let facts: String = facts.iter().map(|fact| format!("\n  - {fact}")).collect();
+                Err(io::Error::other(format!("{}{facts}", self.no_trace(seen, finished))))
+            }
             None => Ok(Some(self.no_trace(seen, finished).into())),
             Some(_) => Ok(None),
         }

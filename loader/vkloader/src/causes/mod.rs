@@ -32,6 +32,7 @@ mod surfaces;
 mod switches;
 mod symbols;
 mod taken_out;
+mod unasked;
 mod unfound;
 mod unnamed;
 mod unsearched;
@@ -50,6 +51,7 @@ pub(crate) use packages::{Part, install_for, to_reinstall};
 pub(crate) use scripts::clearing;
 pub(crate) use snap::Snap;
 pub(crate) use symbols::of_layer as symbol_of_layer;
+pub(crate) use unasked::facts as facts_without_trace;
 pub(crate) use unsearched::{for_flatpak, usual_manifests};
 
 use crate::child::Finished;

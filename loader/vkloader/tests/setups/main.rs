@@ -143,7 +143,15 @@ fn try_all(rows: &[Row]) {
 }
 
 /// Set-ups that have a separate test: the file, and the name of the test.
-const ELSEWHERE: [(&str, &str); 86] = [
+const ELSEWHERE: [(&str, &str); 88] = [
+    (
+        "other/ignored.rs",
+        "a_missing_manifest_is_named_although_no_library_can_be_asked",
+    ),
+    (
+        "other/ignored.rs",
+        "words_that_another_loader_ignores_are_named_with_a_choice_that_it_knows",
+    ),
     (
         "failed/untraced.rs",
         "a_program_without_its_dynamic_linker_comes_with_the_packages",
@@ -270,7 +278,10 @@ const ELSEWHERE: [(&str, &str); 86] = [
         "programs.rs",
         "a_crash_in_a_preloaded_library_is_told_with_the_variable",
     ),
-    ("other.rs", "a_library_that_only_has_the_name_of_the_loader_is_told"),
+    (
+        "other/main.rs",
+        "a_library_that_only_has_the_name_of_the_loader_is_told",
+    ),
     (
         "setups/posted.rs",
         "an_installed_driver_that_no_manifest_names_is_named_with_the_manifest",
@@ -371,9 +382,9 @@ const ELSEWHERE: [(&str, &str); 86] = [
     ("received.rs", "mesas_layer_undoes_what_the_loader_chose"),
     ("received.rs", "a_program_whose_layer_drops_a_device"),
     ("received.rs", "software_alone_is_a_verdict_of_its_own"),
-    ("other.rs", "a_machine_whose_loader_does_not_open_says_so"),
-    ("other.rs", "a_loader_that_fails_where_this_one_works_is_the_cause"),
-    ("other.rs", "every_difference_is_named_with_its_reason"),
+    ("other/main.rs", "a_machine_whose_loader_does_not_open_says_so"),
+    ("other/main.rs", "a_loader_that_fails_where_this_one_works_is_the_cause"),
+    ("other/main.rs", "every_difference_is_named_with_its_reason"),
 ];
 
 /// The tables of set-ups have at least sixty rows together, and each test in the list `ELSEWHERE` exists.
