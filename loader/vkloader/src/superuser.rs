@@ -7,8 +7,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Commands that only the superuser may run.
-const COMMANDS: [&str; 29] = [
+const COMMANDS: [&str; 30] = [
     "add-apt-repository",
+    "akmods",
     "apk",
     "apt",
     "apt-get",

@@ -309,7 +309,7 @@ fn has_loader(program: &OsStr) -> Option<String> {
     Some(match before {
         Some(words) => words,
         None => format!(
-            "{} brings its own Vulkan loader, {}, which writes no trace; to run it under a library of this project: {}",
+            "the program {} brings its own Vulkan loader, {}, which writes no trace; to run it under a library of this project: {}",
             Path::new(program).display(),
             loader.display(),
             others::with_library(Path::new("/"))

@@ -34,6 +34,7 @@ mod symbols;
 mod taken_out;
 mod unasked;
 mod unfound;
+mod uninstalled;
 mod unnamed;
 mod unsearched;
 pub(crate) mod words;
@@ -183,6 +184,7 @@ fn find_in_settings(report: &mut Report, records: &[&Record], of_program: bool) 
     words::find(report, records);
     multiarch::blame_misspelt(report);
     switches::find(report);
+    uninstalled::find(report, Path::new("/"));
     let mesas = mesa::find(report, |name| report.variables.get(name));
     report.dropped.extend(mesas);
     let variables = &report.variables;

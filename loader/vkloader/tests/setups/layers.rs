@@ -85,6 +85,19 @@ pub(super) const ROWS: &[Row] = &[
     .remedy("env -u OFF_odd PROGRAM", |machine| machine.unset("OFF_odd"))
     .gone(),
     Row::new(
+        "a variable asks for the layer of a program that is not installed",
+        |machine| {
+            good(machine);
+            machine.variable("ENABLE_PRIMUS_LAYER", "1");
+        },
+        "variable.no-match",
+    )
+    .about("VK_LAYER_PRIMUS_PrimusVK, which is not installed")
+    .remedy("the package primus-vk; or: unset ENABLE_PRIMUS_LAYER", |machine| {
+        machine.unset("ENABLE_PRIMUS_LAYER");
+    })
+    .gone(),
+    Row::new(
         "a pattern switches a layer off that a variable asks for",
         |machine| {
             good(machine);

@@ -1,4 +1,4 @@
-//! Finds the state of NVIDIA's kernel module in DKMS, which builds modules for each kernel.
+//! Finds the state of NVIDIA's kernel module in DKMS or akmods, which build modules for each kernel.
 
 use super::machine::Machine;
 
@@ -36,6 +36,18 @@ pub(super) fn state(machine: &Machine, release: &str) -> String {
     format!(": DKMS has {name}/{version}, but did not build it for this kernel")
 }
 
+/// Program that builds kernel modules on Fedora, relative to the root folder.
+const AKMODS: &str = "usr/sbin/akmods";
+/// Remedy for a kernel without NVIDIA's module on a system with akmods.
+const WITH_AKMODS: &str = "Build NVIDIA's kernel module for this kernel, and load it: akmods --force && modprobe nvidia. If akmods fails, read its \
+    logs in /var/cache/akmods/nvidia: it needs the package kernel-devel of this kernel, and with Secure Boot a key that the firmware trusts \
+    (kmodgenca, mokutil --import).";
+
+/// Returns the remedy for a system on which akmods builds the kernel modules.
+pub(super) fn with_akmods(machine: &Machine) -> Option<&'static str> {
+    machine.has(AKMODS).then_some(WITH_AKMODS)
+}
+
 /// Returns the remedy for a kernel without NVIDIA's module.
 pub(super) fn to_build(machine: &Machine, release: &str) -> String {
     let headers = match machine.text("etc/os-release") {
@@ -50,6 +62,9 @@ pub(super) fn to_build(machine: &Machine, release: &str) -> String {
         _ => format!("linux-headers-{release}"),
     };
     let Some((name, version)) = module(machine) else {
+        if let Some(remedy) = with_akmods(machine) {
+            return remedy.into();
+        }
         return format!(
             "Build NVIDIA's kernel module for this kernel: dkms autoinstall, which needs the headers of the kernel ({headers}); or install the package \
              with the module for this kernel."
@@ -63,4 +78,20 @@ pub(super) fn to_build(machine: &Machine, release: &str) -> String {
         );
     }
     format!("Install the headers of the kernel ({headers}), without which DKMS cannot build the module, then: {build}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_system_with_akmods_builds_the_module_with_it() {
+        let root = tempfile::tempdir().expect("a folder");
+        let machine = Machine::seen_from(root.path(), None);
+        assert_eq!(with_akmods(&machine), None);
+        fs::create_dir_all(root.path().join("usr/sbin")).expect("folders");
+        fs::write(root.path().join(AKMODS), "").expect("a file");
+        assert!(to_build(&machine, "6.1").contains("akmods --force"));
+    }
 }

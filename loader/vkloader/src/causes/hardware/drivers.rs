@@ -119,7 +119,7 @@ const LARGEST: u64 = 1 << 16;
 pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
     let kernel_driver = card.kernel_driver.as_deref()?;
     if kernel_driver == "radeon" {
-        return Some(Dropped {
+        return generations::too_old(card).is_none().then(|| Dropped {
             advice: FROM_RADEON.into(),
             rank: rank::HARDWARE,
             ..codes::HARDWARE_WITHOUT_VULKAN.about(card.to_string())

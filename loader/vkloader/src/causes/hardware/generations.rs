@@ -12,13 +12,23 @@ enum Support {
     Only(&'static str),
 }
 
+/// PCI vendor ID of AMD.
+const AMD: u32 = 0x1002;
 /// PCI vendor ID of Intel.
 const INTEL: u32 = 0x8086;
 /// Library of Mesa's driver for Intel's cards of 2012 to 2015, up to `.so`.
 pub(super) const HASVK: &str = "libvulkan_intel_hasvk";
 
 /// Generations: the vendor, the device IDs, and the drivers. Generations without a row have the usual driver of their vendor.
-const ROWS: [(u32, RangeInclusive<u32>, Support); 18] = [
+const ROWS: [(u32, RangeInclusive<u32>, Support); 25] = [
+    // AMD's cards before GCN.
+    (AMD, 0x3150..=0x5FFF, Support::Nothing),
+    (AMD, 0x6700..=0x677F, Support::Nothing),
+    (AMD, 0x6840..=0x68FF, Support::Nothing),
+    (AMD, 0x7100..=0x72FF, Support::Nothing),
+    (AMD, 0x791E..=0x796F, Support::Nothing),
+    (AMD, 0x9400..=0x980F, Support::Nothing),
+    (AMD, 0x9900..=0x99FF, Support::Nothing),
     // Ironlake and Sandy Bridge.
     (INTEL, 0x0042..=0x0046, Support::Nothing),
     (INTEL, 0x0102..=0x0126, Support::Nothing),
@@ -94,7 +104,14 @@ mod tests {
             (super::super::NVIDIA, 0x1201, true, None),
             (super::super::NVIDIA, 0x1380, false, None),
             (super::super::NVIDIA, 0x2684, false, None),
-            (0x1002, 0x0116, false, None),
+            // Cypress, Pitcairn, Kaveri, Hawaii, Polaris and Navi.
+            (AMD, 0x68B8, true, None),
+            (AMD, 0x6810, false, None),
+            (AMD, 0x130F, false, None),
+            (AMD, 0x67B1, false, None),
+            (AMD, 0x67DF, false, None),
+            (AMD, 0x73DF, false, None),
+            (0x1234, 0x0116, false, None),
         ] {
             let card = card(vendor, device);
             assert_eq!((too_old(&card).is_some(), only_library(&card)), (old, only), "{card}");

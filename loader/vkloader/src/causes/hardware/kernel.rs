@@ -1,7 +1,7 @@
 //! Finds cards without a kernel driver.
 
 use super::machine::Machine;
-use super::{boot, dkms, firmware};
+use super::{boot, dkms, firmware, series};
 use crate::report::{Card, Dropped, Report, codes};
 
 /// Kernel drivers for the cards of a PCI vendor, with the remedy for a card without a kernel driver.
@@ -128,14 +128,18 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Droppe
         return found;
     }
     if let Some(version) = machine.nvidia_module().filter(|_| is_nvidias) {
-        let words = format!("NVIDIA's kernel module {version} is loaded, but does not use this card");
+        let general = || {
+            let words = format!("NVIDIA's kernel module {version} is loaded, but does not use this card");
+            (words, REFUSED_BY_NVIDIAS.into())
+        };
+        let (words, advice) = series::refusal(card, machine).unwrap_or_else(general);
         found.findings = [words].into();
-        found.advice = REFUSED_BY_NVIDIAS.into();
+        found.advice = advice;
         return found;
     }
     let state = State::of(machine, wanted);
     found.advice = if is_nvidias {
-        NVIDIAS_OWN.into()
+        dkms::with_akmods(machine).unwrap_or(NVIDIAS_OWN).into()
     } else {
         row.remedy(&state).replace("DEVICE", &format!("{:04x}", card.device))
     };

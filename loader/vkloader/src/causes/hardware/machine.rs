@@ -216,8 +216,10 @@ impl Machine {
     /// Returns the version of NVIDIA's kernel module, if the module is loaded.
     pub(super) fn nvidia_module(&self) -> Option<String> {
         let text = self.text("proc/driver/nvidia/version");
-        let line = text.lines().find(|line| line.starts_with("NVRM version:"))?;
-        line.split_whitespace().find(|word| is_version(word)).map(String::from)
+        let line = text.lines().find(|line| line.starts_with("NVRM version:"));
+        let version = line.and_then(|line| line.split_whitespace().find(|word| is_version(word)).map(String::from));
+        let of_sys = || Some(self.text("sys/module/nvidia/version").trim().to_owned()).filter(|text| is_version(text));
+        version.or_else(of_sys)
     }
 
     /// Returns the version of NVIDIA's installed libraries. The name of one of them contains the version.

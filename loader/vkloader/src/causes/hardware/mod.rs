@@ -16,6 +16,7 @@ mod node;
 mod permissions;
 mod removed;
 mod rules;
+mod series;
 mod service;
 mod several;
 mod software;
@@ -26,8 +27,7 @@ pub(super) use drivers::{known, libraries_for};
 pub(super) use failing::{is_for_no_card, is_without_card, vendor};
 pub(super) use survey::survey;
 
-use super::sandbox::Sandbox;
-use super::{elf, linker};
+use super::{elf, linker, sandbox::Sandbox};
 use crate::report::{Card, Device, Dropped, Report, codes, rank};
 pub(crate) use drivers::for_cards;
 use machine::{Machine, WINDOWS_DRIVER, WINDOWS_NODE};
