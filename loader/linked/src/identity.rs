@@ -98,8 +98,8 @@ impl fmt::Display for Identity {
         let machine = match self.machine {
             elf::EM_X86_64 => "x86-64",
             elf::EM_386 => "x86",
-            elf::EM_AARCH64 => "64-bit Arm",
-            elf::EM_ARM => "32-bit Arm",
+            elf::EM_AARCH64 => return out.write_str("64-bit Arm"),
+            elf::EM_ARM => return out.write_str("32-bit Arm"),
             elf::EM_RISCV => "RISC-V",
             elf::EM_LOONGARCH => "LoongArch",
             other => return write!(out, "machine {other}, {} bit", if self.is_64 { 64 } else { 32 }),

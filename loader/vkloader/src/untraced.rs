@@ -218,9 +218,17 @@ fn with_usual_drivers() -> String {
         return String::new();
     }
     let value = word(&manifests.join(":"));
-    format!(
-        "; if that loader does not search the folders of the system, name the drivers: VK_DRIVER_FILES={value} PROGRAM"
-    )
+    format!("{IF_NOT_SEARCHED} name the drivers: VK_DRIVER_FILES={value} PROGRAM")
+}
+
+/// Beginning of the last part of a remedy, for a loader that may not search the folders of the system.
+const IF_NOT_SEARCHED: &str = "; if that loader does not search the folders of the system,";
+
+/// Removes from a remedy the part for a loader that does not search the folders of the system.
+pub(crate) fn searches_usual(advice: &mut String) {
+    if let Some(place) = advice.find(IF_NOT_SEARCHED) {
+        advice.truncate(place);
+    }
 }
 
 /// Returns the reason why a program wrote no trace, with a remedy, if the program's name or file shows the reason.

@@ -1,7 +1,7 @@
 //! Ranks findings about variables that choose drivers. Such a variable is not the cause if it leaves in a card's driver, and this driver or card
 //! has a fault of its own.
 
-use super::hardware::{is_hardware, known, libraries_for, vendor};
+use super::hardware::{is_for_guests, is_hardware, is_used, known, libraries_for, vendor};
 use crate::report::other::library_of;
 use crate::report::{Card, Dropped, Report, codes, rank};
 use reasons::Code;
@@ -40,6 +40,40 @@ pub(super) fn rank_after_faults(report: &mut Report, usual: &[String]) {
     };
     let choices = report.dropped.iter_mut().filter(|one| is_choice(one));
     choices.for_each(|one| one.rank = one.rank.max(first + 1));
+}
+
+/// Names the card whose driver a variable leaves out, on a machine where another card works. A filter for the whole session is often forgotten, so
+/// the finding is not a side note. `usual` has the manifests in the usual folders.
+pub(super) fn name_left_out_card(report: &mut Report, usual: &[String]) {
+    let Report {
+        hardware,
+        devices,
+        dropped,
+        ..
+    } = report;
+    let Some(variable) = dropped.iter_mut().find(|one| one.code == codes::SEARCH_REPLACED.name) else {
+        return;
+    };
+    if !devices.iter().any(|device| device.is_usable && is_hardware(device)) {
+        return;
+    }
+    let opened = |card: &Card| {
+        let mut used = devices.iter().filter_map(|device| known(&device.driver));
+        used.any(|library| serves(library, card))
+    };
+    let has_driver = |card: &&Card| {
+        let is_bound = card
+            .kernel_driver
+            .as_deref()
+            .is_some_and(|driver| !is_for_guests(driver));
+        let mut libraries = usual.iter().filter_map(|manifest| known(manifest));
+        is_bound && !opened(card) && libraries.any(|library| serves(library, card))
+    };
+    let mut idle = hardware.iter().filter(|card| !is_used(card, devices));
+    if let Some(card) = idle.find(has_driver) {
+        variable.reason = format!("{} leaves out the driver of the card {card}.", variable.name);
+        variable.rank = rank::ASKED_FOR;
+    }
 }
 
 /// Returns `true` for a finding about a variable that replaces the search for drivers, or that leaves out a manifest of a driver.
@@ -255,6 +289,31 @@ mod tests {
         let other = broken(Code::DriverNotOpened, "driver", "libvulkan_nouveau");
         assert_eq!(first(vec![variable(), other], Vec::new(), &[]), replaced);
         assert_eq!(first(vec![variable()], Vec::new(), &[]), replaced);
+    }
+
+    #[test]
+    fn a_card_whose_driver_a_variable_leaves_out_is_named_beside_one_that_works() {
+        let reason = |usual: &str, driver: &str| {
+            let works = crate::report::Device {
+                kind: "integrated".into(),
+                vendor: 0x8086,
+                device: 0x73DF,
+                is_usable: true,
+                ..crate::report::of_other(&crate::probe::Device::default(), "")
+            };
+            let mut report = Report {
+                hardware: vec![card(0x8086, "i915", NODE), card(0x10DE, driver, "/dev/dri/renderD129")],
+                devices: vec![works],
+                dropped: vec![codes::SEARCH_REPLACED.about("VK_DRIVER_FILES")],
+                ..Report::default()
+            };
+            name_left_out_card(&mut report, &[format!("/l/{usual}.so")]);
+            report.dropped.remove(0).reason
+        };
+        let named = "VK_DRIVER_FILES leaves out the driver of the card 0000:de:00.0";
+        assert!(reason("libGLX_nvidia", "nvidia").starts_with(named));
+        assert!(!reason("libvulkan_radeon", "nvidia").starts_with(named));
+        assert!(!reason("libGLX_nvidia", "vfio-pci").starts_with(named));
     }
 
     #[test]

@@ -181,6 +181,7 @@ fn of_crash(
 /// Adds causes in variables, in settings, and in the calls of the program.
 fn find_in_settings(report: &mut Report, records: &[&Record], of_program: bool) {
     overriding::find(report, records);
+    deliberate::name_left_out_card(report, &usual_manifests());
     words::find(report, records);
     multiarch::blame_misspelt(report);
     switches::find(report);

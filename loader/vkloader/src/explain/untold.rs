@@ -109,6 +109,9 @@ impl Explain {
                 _ => format!("a process of vkloader gets from this loader: {}", devices.join(", ")),
             };
             first.findings.insert(0, words);
+            if !devices.is_empty() {
+                untraced::searches_usual(&mut first.advice);
+            }
         }
         Ok(())
     }

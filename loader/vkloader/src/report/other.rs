@@ -4,7 +4,7 @@ use super::build::verdict;
 use super::view::View;
 use super::{
     Device, Difference, Dropped, Ended, Fact, FirstCause, Hidden, OtherLoader, OtherWordSize, Report, codes, failed,
-    only_here, settings, unneeded, unread,
+    only_here, rank, settings, unneeded, unread,
 };
 use crate::events::{Event, Record};
 use crate::other::Other;
@@ -23,7 +23,12 @@ pub(crate) fn name(report: &mut Report, records: &[Record], other: &Other) {
     report.dropped.extend(unneeded::find(report, other, &described));
     if other.seen.not_opened.is_none() {
         let view = View::of(records, other);
-        report.dropped.extend(ignored(report, &view, other, &described));
+        let ignored = ignored(report, &view, other, &described);
+        // The program ran with the examined library, which follows the variables, so they explain no failure of this run.
+        report.dropped.extend(ignored.into_iter().map(|found| Dropped {
+            rank: rank::ASKED_FOR,
+            ..found
+        }));
     }
     report.other_loader = Some(described);
 }

@@ -20,6 +20,9 @@ const LOADER_32: &str = "libvulkan1:i386 (Debian, Ubuntu; first: dpkg --add-arch
 const DRIVERS_32: &str = "mesa-vulkan-drivers:i386 (Debian, Ubuntu; first: dpkg --add-architecture i386 && apt update), mesa-vulkan-drivers.i686 \
     (Fedora), lib32-vulkan-radeon, lib32-vulkan-intel or lib32-nvidia-utils (Arch)";
 
+/// File that exists if the kernel can start programs through emulators.
+const EMULATORS: &str = "/proc/sys/fs/binfmt_misc/register";
+
 /// For a 32-bit program, executes the 32-bit `vkloader` if it is installed. Returns only if the 32-bit `vkloader` is not installed, or if
 /// this machine cannot run it.
 pub(crate) fn become_32_bits(program: &OsStr) {
@@ -44,10 +47,14 @@ pub(crate) fn of_other_size(program: &OsStr, records: &[Record]) -> Option<Dropp
     let program = itself::find(program)?;
     let its = Identity::of(&program)?;
     let mut found = codes::PROGRAM_WORD_SIZE.about(program.display().to_string());
-    found.findings.push(format!(
-        "it is for {its}, and vkloader for {}",
-        Identity::of_this_process()
-    ));
+    let own = Identity::of_this_process();
+    found.findings.push(format!("it is for {its}, and vkloader for {own}"));
+    if !its.is_of_family(own) && !Path::new(EMULATORS).exists() {
+        // The kernel cannot start such a program, but the C library then lets a shell read its file as a script.
+        found.reason = format!("The program is for {its}, and this system runs programs for {own}.");
+        found.advice = format!("Use a build of the program for {own}, or an emulator such as qemu-user or box64.");
+        return Some(found);
+    }
     let drivers = drivers(records, its);
     let Some(loader) = locate(LOADER, its) else {
         let (what, packages) = if drivers.is_empty() {

@@ -8,6 +8,14 @@ use crate::report::{Card, Dropped, codes};
 /// Beginnings of words of the kernel's command line that reserve cards.
 const WORDS: [&str; 2] = ["vfio-pci.ids=", "pci-stub.ids="];
 
+/// Kernel drivers that reserve a card for a virtual machine.
+const DRIVERS: [&str; 2] = ["vfio-pci", "pci-stub"];
+
+/// Returns `true` for a kernel driver that reserves a card for a virtual machine.
+pub(in crate::causes) fn is_for_guests(driver: &str) -> bool {
+    DRIVERS.contains(&driver)
+}
+
 /// Returns the finding about a card that is reserved for virtual machines, with the file or word that reserves it.
 pub(super) fn reserved(card: &Card, machine: &Machine) -> Dropped {
     let mut found = codes::HARDWARE_FOR_GUESTS.about(card.to_string());
@@ -48,10 +56,8 @@ fn has_card(ids: &str, own: &str) -> bool {
 fn in_files(own: &str, machine: &Machine) -> Option<(String, usize)> {
     let reserves = |line: &str| {
         let mut words = line.split_whitespace();
-        let is_options = words.next() == Some("options")
-            && words
-                .next()
-                .is_some_and(|name| super::FOR_GUESTS.contains(&name.replace('_', "-").as_str()));
+        let is_options =
+            words.next() == Some("options") && words.next().is_some_and(|name| is_for_guests(&name.replace('_', "-")));
         is_options
             && words
                 .filter_map(|word| word.strip_prefix("ids="))

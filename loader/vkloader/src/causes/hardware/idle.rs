@@ -2,7 +2,7 @@
 
 use super::machine::Machine;
 use super::{closed_nodes, drivers, is_hardware, is_nvidia, of_card, permissions, versions};
-use crate::report::{Card, Dropped, Report, rank};
+use crate::report::{Card, Device, Dropped, Report, rank};
 use std::path::PathBuf;
 
 /// PCI vendors whose cards can render. Cards of other vendors, for example in servers, often only drive a display.
@@ -11,7 +11,7 @@ pub(super) const DRAWING: [u32; 3] = [0x1002, 0x10DE, 0x8086];
 /// Returns one finding for each unused card. The finding does not explain a failure, because another card works.
 pub(super) fn find(machine: &Machine, report: &Report) -> Vec<Dropped> {
     let cards = report.hardware.iter().filter(|card| DRAWING.contains(&card.vendor));
-    let idle = cards.filter(|card| !is_used(card, report));
+    let idle = cards.filter(|card| !is_used(card, &report.devices));
     let found = idle.filter_map(|card| of_idle(card, machine, report));
     found
         .map(|one| Dropped {
@@ -44,9 +44,9 @@ pub(super) fn before_driver(found: &mut [Dropped], report: &mut Report) {
     }
 }
 
-/// Returns `true` if a device of the report belongs to a card. Compares the PCI IDs if the driver does not report the PCI address.
-fn is_used(card: &Card, report: &Report) -> bool {
-    let mut devices = report.devices.iter().filter(|device| is_hardware(device));
+/// Returns `true` if a device in `devices` belongs to a card. Compares the PCI IDs if the driver does not report the PCI address.
+pub(in crate::causes) fn is_used(card: &Card, devices: &[Device]) -> bool {
+    let mut devices = devices.iter().filter(|device| is_hardware(device));
     devices.any(|device| match &device.pci {
         Some(place) => *place == card.place,
         None => (device.vendor, device.device) == (card.vendor, card.device),

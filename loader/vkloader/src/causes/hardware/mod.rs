@@ -25,6 +25,8 @@ mod unlisted;
 
 pub(super) use drivers::{known, libraries_for};
 pub(super) use failing::{is_for_no_card, is_without_card, vendor};
+pub(super) use guests::is_for_guests;
+pub(super) use idle::is_used;
 pub(super) use survey::survey;
 
 use super::{elf, linker, sandbox::Sandbox};
@@ -38,8 +40,6 @@ use std::path::{Path, PathBuf};
 
 /// PCI vendor ID of NVIDIA.
 const NVIDIA: u32 = 0x10DE;
-/// Kernel drivers that reserve a card for a virtual machine.
-const FOR_GUESTS: [&str; 2] = ["vfio-pci", "pci-stub"];
 /// Variable that selects the kinds of NVIDIA's libraries in a container.
 const CAPABILITIES: &str = "NVIDIA_DRIVER_CAPABILITIES";
 /// Remedies for missing device nodes of NVIDIA's driver. Each row has the environment around the program, and the remedy.
@@ -280,7 +280,7 @@ fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
     let Some(driver) = card.kernel_driver.as_deref() else {
         return Some(kernel::missing(card, machine, report));
     };
-    if FOR_GUESTS.contains(&driver) {
+    if is_for_guests(driver) {
         return Some(guests::reserved(card, machine));
     }
     let has_nvidia = report
