@@ -64,10 +64,27 @@ fn value_in(advice: &str, variable: &str) -> Option<(String, String)> {
 
 /// Removes from a remedy the command that sets a variable.
 fn without_command(dropped: &mut Dropped, set: &str) {
+    let to_tell = split_to_tell(&mut dropped.advice);
     match dropped.advice.find(&format!("; {}{set}", report::UNTIL_THEN)) {
         Some(at) => dropped.advice.truncate(at),
         None if dropped.advice.contains(set) => dropped.advice = format!("Update or remove {}.", dropped.name),
         None => {}
+    }
+    add_to_tell(&mut dropped.advice, to_tell);
+}
+
+/// Removes the end of a remedy that shows whether the program is at fault, and returns it.
+fn split_to_tell(advice: &mut String) -> Option<String> {
+    let at = advice.find(report::TO_TELL).filter(|at| *at > 0)?;
+    let end = advice.split_off(at);
+    advice.truncate(advice.trim_end_matches(['.', ' ']).len());
+    Some(end)
+}
+
+/// Adds the end of a remedy that was removed.
+fn add_to_tell(advice: &mut String, end: Option<String>) {
+    if let Some(end) = end {
+        *advice = format!("{}. {end}", advice.trim_end_matches('.'));
     }
 }
 
@@ -149,8 +166,9 @@ impl Library {
                 }
                 let end = if is_of_driver { NO_OTHER_DRIVER } else { NO_DEVICE_LEFT };
                 if !is_replaced && is_useful && (is_of_driver || first.advice.contains(&old)) {
-                    let advice = first.advice.trim_end_matches('.');
-                    first.advice = format!("{advice}; {end}");
+                    let to_tell = split_to_tell(&mut first.advice);
+                    first.advice = format!("{}; {end}", first.advice.trim_end_matches('.'));
+                    add_to_tell(&mut first.advice, to_tell);
                 }
             }
         }

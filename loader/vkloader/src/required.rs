@@ -1,15 +1,37 @@
-//! The arguments of commands that are never NULL.
+//! The arguments of commands that may not be NULL.
 
 /// The commands, in a line for each list of places.
 const NAMES: &str = include_str!("required.txt");
 
-/// Returns `true` if the argument at `place` of a command is never NULL. Returns `false` for an unknown command.
-pub(crate) fn is_required(command: &str, place: usize) -> bool {
+/// Condition under which an argument may be NULL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Null {
+    /// The argument is optional, or it is a number.
+    Valid,
+    Invalid,
+    /// An array, which may be NULL if the argument at this place is 0.
+    IfEmpty(usize),
+}
+
+/// Returns the condition under which the argument at `place` of a command may be NULL. Returns `None` for unknown commands.
+pub(crate) fn null(command: &str, place: usize) -> Option<Null> {
+    let name = command.strip_prefix("vk")?;
     let lists = NAMES.lines().filter(|line| !line.starts_with('#'));
     let mut lists = lists.filter_map(|line| line.split_once(' '));
-    let name = command.strip_prefix("vk").unwrap_or_default();
-    let own = lists.find(|(_, names)| names.split(' ').any(|one| one == name));
-    own.is_some_and(|(places, _)| places.contains(&place.to_string()))
+    let Some((places, _)) = lists.find(|(_, names)| names.split(' ').any(|one| one == name)) else {
+        return crate::introduced::by(command).map(|_| Null::Valid);
+    };
+    let own = places.split(',').find_map(|one| {
+        let (own, count) = one
+            .split_once(':')
+            .map_or((one, None), |(own, count)| (own, Some(count)));
+        (own.parse() == Ok(place)).then_some(count)
+    });
+    Some(match own {
+        None => Null::Valid,
+        Some(None) => Null::Invalid,
+        Some(Some(count)) => count.parse().map_or(Null::Invalid, Null::IfEmpty),
+    })
 }
 
 #[cfg(test)]
@@ -17,8 +39,8 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// Number of arguments that functions get in registers. Only these are examined.
-    const MOST: usize = 6;
+    /// Number of arguments that the table has.
+    const MOST: usize = 10;
 
     fn snapshot(file: &str) -> String {
         let path = format!("{}/../../registry/snapshot/{file}", env!("CARGO_MANIFEST_DIR"));
@@ -35,16 +57,29 @@ mod tests {
         let commands = snapshot("commands.txt");
         for command in commands.split("\ncommand ").skip(1) {
             let name = command.lines().next().expect("a name");
-            for (place, parameter) in command.split("\n  param ").skip(1).take(MOST).enumerate() {
-                let (head, rest) = parameter.split_once('\n').unwrap_or((parameter, ""));
-                let facts: Vec<&str> = rest.lines().take_while(|line| line.starts_with("    ")).collect();
-                let is_in = |start: &str| facts.iter().any(|fact| fact.starts_with(start));
+            let parameters: Vec<&str> = command.split("\n  param ").skip(1).collect();
+            let head = |parameter: &str| parameter.lines().next().unwrap_or_default().to_owned();
+            let named = |count: &str| {
+                let is_it = |one: &str| head(one).rsplit([' ', '*']).next() == Some(count);
+                parameters.iter().position(|one| is_it(one))
+            };
+            for (place, parameter) in parameters.iter().enumerate().take(MOST) {
+                let head = head(parameter);
+                let facts = parameter.lines().skip(1).take_while(|line| line.starts_with("    "));
+                let facts: Vec<&str> = facts.map(str::trim).collect();
+                let count = facts.iter().find_map(|fact| fact.strip_prefix("len "));
                 let kind = head.split(' ').next().unwrap_or_default();
                 let is_address = head.contains('*') || handles.contains(kind);
-                let expected = is_address && !is_in("    len ") && !is_in("    optional true");
-                assert_eq!(is_required(name, place), expected, "{name} {place}");
+                let is_optional = facts.iter().any(|fact| fact.starts_with("optional true"));
+                let expected = match count {
+                    _ if !is_address || is_optional => Null::Valid,
+                    None => Null::Invalid,
+                    Some(count) => named(count).map_or(Null::Invalid, Null::IfEmpty),
+                };
+                assert_eq!(null(name, place).unwrap_or(Null::Valid), expected, "{name} {place}");
             }
         }
-        assert!(!is_required("vkNothing", 0) && !is_required("main", 0));
+        assert_eq!((null("vkNothing", 0), null("main", 0)), (None, None));
+        assert_eq!(null("vkQueueSubmit", 2), Some(Null::IfEmpty(1)));
     }
 }

@@ -9,14 +9,39 @@ const LARGEST: u64 = 256 << 20;
 /// Upper bound on the number of bytes before a call that are searched for the instruction that loads the called register.
 const MOST_BEFORE: u64 = 64;
 
+/// Upper bound on the number of bytes of a function that only jumps to a layer or driver.
+const MOST_OF_STUB: usize = 40;
+/// Number in the physical devices of loaders.
+const OF_PHYSICAL_DEVICE: u64 = 0x10AD_ED02_0210_ADED;
+
 type Header = elf::FileHeader64<Endianness>;
 
 /// Returns the name of the called function, or of the variable that contains its address. `at` is an address within the call instruction.
 /// Returns `None` if the file does not contain the name.
 pub(crate) fn name(file: &Path, at: u64) -> Option<String> {
+    with(file, |file| file.called(at.wrapping_add(1)))
+}
+
+/// Returns the name of the function of Vulkan that a library exports at the address `at`.
+pub(crate) fn exported(file: &Path, at: u64) -> Option<String> {
+    with(file, |file| {
+        let name = file.exports().find(|(_, address)| *address == at)?.0;
+        Some(name.into())
+    })
+}
+
+/// Returns the name of the function of Vulkan that a loader calls through the place `offset` of a device's table, in bytes.
+pub(crate) fn through(loader: &Path, offset: u64) -> Option<String> {
+    with(loader, |file| {
+        let is_it = |(_, address): &(&str, u64)| file.place_in_table(*address) == Some(offset);
+        Some(file.exports().find(is_it)?.0.into())
+    })
+}
+
+fn with<T>(file: &Path, read: impl FnOnce(&File<'_>) -> Option<T>) -> Option<T> {
     let size = std::fs::metadata(file).ok()?.len();
     let data = std::fs::read(file).ok().filter(|_| size <= LARGEST)?;
-    File::of(&data)?.called(at.wrapping_add(1))
+    read(&File::of(&data)?)
 }
 
 /// An ELF file for x86-64.
@@ -119,6 +144,31 @@ impl<'a> File<'a> {
             let symbol = symbols.iter().find(is_it)?;
             text(symbols.symbol_name(self.endian, symbol).ok()?)
         })
+    }
+
+    /// Returns the names and addresses of the functions of Vulkan that the file exports.
+    fn exports(&self) -> impl Iterator<Item = (&'a str, u64)> {
+        let symbols = self.sections.symbols(self.endian, self.data, elf::SHT_DYNSYM).ok();
+        let (endian, all) = (self.endian, symbols.unwrap_or_default());
+        (0..all.len()).filter_map(move |index| {
+            let symbol = all.symbol(SymbolIndex(index)).ok()?;
+            let name = std::str::from_utf8(all.symbol_name(endian, symbol).ok()?).ok()?;
+            let is_own = name.starts_with("vk") && !symbol.is_undefined(endian);
+            is_own.then(|| (name, symbol.st_value(endian)))
+        })
+    }
+
+    /// Returns the place in the table of a device through which an exported function of a loader jumps to a layer or driver.
+    fn place_in_table(&self, function: u64) -> Option<u64> {
+        let code = self.bytes(function, MOST_OF_STUB)?;
+        // Functions of physical devices compare the handle with this number, and have other tables.
+        let is_of_other = code.windows(8).any(|bytes| bytes == OF_PHYSICAL_DEVICE.to_le_bytes());
+        let place = code.windows(6).find_map(|bytes| match bytes {
+            [0xFF, 0x60..=0x67, place, ..] => Some(u64::from(*place)),
+            [0xFF, 0xA0..=0xA7, place @ ..] => Some(u64::from(u32::from_le_bytes(place.try_into().ok()?))),
+            _ => None,
+        });
+        place.filter(|_| !is_of_other)
     }
 
     /// Returns the bytes that the file has for an address.

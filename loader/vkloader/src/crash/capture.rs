@@ -107,9 +107,13 @@ pub(super) fn crash(
     let is_fault = |at| known.iter().any(|(_, snapshot)| snapshot.is_at(at));
     let begin = beginning(&places, is_fault);
     let interrupted = places[..begin].iter().rev().find_map(|place| place.interrupts);
-    let fault = place.address().filter(|_| begin == 0);
-    let of_fault = |address| arguments::of_fault(&mut walk, &place.registers, address);
-    let arguments = fault.map_or_else(Vec::new, of_fault);
+    let is_of_memory = place.is_fault() && matches!(place.signal, libc::SIGSEGV | libc::SIGBUS);
+    let fault = is_of_memory.then(|| place.address());
+    let found = if begin == 0 {
+        arguments::find(&mut walk, &place.registers, fault)
+    } else {
+        arguments::Found::default()
+    };
     let sp = interrupted.map_or_else(|| place.registers.sp(), |(_, sp)| sp);
     let is_own = signal == libc::SIGABRT && is_of_64_bits(&place.registers);
     let own_number = own.get("NStgid").copied().unwrap_or(process);
@@ -123,7 +127,10 @@ pub(super) fn crash(
         },
         system_call: place.registers.system_call.filter(|_| signal == libc::SIGSYS),
         sender: last.sender().filter(|sender| i64::from(*sender) != own_number),
-        arguments,
+        arguments: found.arguments,
+        own: found.own,
+        called: found.called,
+        passed: found.passed,
         exception: is_own.then(|| exception::find(&memory, sp)).flatten(),
         ..described((thread, process), &places[begin..], &walk, history)
     })

@@ -54,14 +54,13 @@ impl Tables {
         }
     }
 
-    /// Returns the address at which the function of x86-64 that contains `at` begins. Returns `None` for a part of a function that lies apart from
-    /// its beginning.
-    pub(super) fn start(&mut self, memory: &Memory, base: u64, at: u64) -> Option<u64> {
+    /// Returns the code of the function of x86-64 that contains `at`.
+    pub(super) fn extent(&mut self, memory: &Memory, base: u64, at: u64) -> Option<Extent> {
         let table = self
             .0
             .entry(base)
             .or_insert_with(|| Table::read(memory, base, size_of::<u64>()));
-        table.as_ref()?.start(at)
+        table.as_ref()?.extent(at)
     }
 }
 
@@ -83,6 +82,15 @@ pub(super) fn bias(memory: &Memory, base: u64) -> Option<u64> {
     let segments = segments(memory, base)?;
     let first = segments.iter().find(|segment| segment.kind == LOADED)?;
     Some(base.wrapping_sub(first.address & !0xFFF))
+}
+
+/// The code of a function.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extent {
+    pub(super) start: u64,
+    pub(super) end: u64,
+    /// `false` for a part of a function that lies apart from its beginning.
+    pub(super) is_whole: bool,
 }
 
 impl Table {
@@ -125,7 +133,7 @@ impl Table {
         index.parse(&self.bases(), self.word).ok()
     }
 
-    fn start(&self, at: u64) -> Option<u64> {
+    fn extent(&self, at: u64) -> Option<Extent> {
         /// Number of the stack pointer of x86-64, and its distance from the frame at the beginning of a function.
         const AT_START: (Register, i64) = (Register(7), 8);
         let mut frames = EhFrame::new(&self.frames, LittleEndian);
@@ -143,7 +151,11 @@ impl Table {
             .ok()?;
         let is_whole =
             matches!(row.cfa(), CfaRule::RegisterAndOffset { register, offset } if (*register, *offset) == AT_START);
-        is_whole.then_some(start)
+        Some(Extent {
+            start,
+            end: start.wrapping_add(found.len()),
+            is_whole,
+        })
     }
 
     fn caller(&self, memory: &Memory, at: u64, registers: &Registers) -> Option<Caller> {

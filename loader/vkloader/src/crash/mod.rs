@@ -200,6 +200,13 @@ pub(crate) struct Crash {
     /// For each of the innermost functions, the argument that was the address of the fault. Functions without an entry did not get the address as
     /// an argument, or their code is not known here.
     pub(crate) arguments: Vec<Option<Argument>>,
+    /// Index of the function whose own code or variables contained the address of the fault; `None` if the address came from elsewhere, or its
+    /// origin is unknown.
+    pub(crate) own: Option<usize>,
+    /// For each of the innermost functions, the name of the function of Vulkan in another file that it called, if the process had the name.
+    pub(crate) called: Vec<Option<String>>,
+    /// For each of the innermost functions, the arguments of the function that it called. Unknown ones are `None`.
+    pub(crate) passed: Vec<Vec<Option<u64>>>,
 }
 
 /// An argument of a function.
@@ -207,7 +214,10 @@ pub(crate) struct Crash {
 pub(crate) struct Argument {
     /// Place among the arguments, beginning with 0.
     pub(crate) place: usize,
-    pub(crate) value: u64,
+    /// Value of the argument; `None` if the value is unknown.
+    pub(crate) value: Option<u64>,
+    /// `true` if the address of the fault was not the argument itself, but was read from memory to which the argument leads.
+    pub(crate) is_behind: bool,
 }
 
 /// A C++ exception.

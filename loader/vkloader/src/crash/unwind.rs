@@ -1,6 +1,6 @@
 //! Walks the stack of a thread, from the innermost function to its callers.
 
-use super::cfi::{Caller, Tables};
+use super::cfi::{Caller, Extent, Tables};
 use super::code;
 use super::maps::Maps;
 use super::memory::Memory;
@@ -94,10 +94,10 @@ impl<'a> Walk<'a> {
             .or_else(|| self.by_search(registers))
     }
 
-    /// Returns the address at which the function that contains an address begins; `None` if the unwind tables do not tell it.
-    pub(super) fn start(&mut self, at: u64) -> Option<u64> {
+    /// Returns the code of the function that contains an address; `None` if the unwind tables do not tell it.
+    pub(super) fn extent(&mut self, at: u64) -> Option<Extent> {
         let base = self.maps.base(at)?;
-        self.tables.start(self.memory, base, at)
+        self.tables.extent(self.memory, base, at)
     }
 
     /// Returns `true` if an address can be a return address: a call precedes the address, or the code at the address returns from a signal

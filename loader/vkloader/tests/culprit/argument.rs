@@ -32,20 +32,32 @@ Function vk_icdGetInstanceProcAddr(void *own, const char *name) {
 int vk_icdNegotiateLoaderICDInterfaceVersion(uint32_t *version) { if (*version > 5) *version = 5; return 0; }
 "#;
 
-/// A program that asks for the properties of the first device, and passes `POINTER` as their address.
+/// A program that asks for the properties of the first device by `CALL`.
 const PROGRAM: &str = r#"
 #include <dlfcn.h>
 #include <stdint.h>
 struct Info { int type; void *more[8]; };
+typedef void Properties(void *, void *);
+struct Table { void *unused; Properties *properties; } *volatile table;
+Properties *variable;
+__attribute__((noinline)) static void last(int unused, void *device, void *all) { table->properties(device, all); }
+__attribute__((noinline)) static int wrapped(struct Table *known, void *device, void *all) {
+    known->properties(device, all);
+    return 1;
+}
+__attribute__((noinline)) static int twice(struct Table *known, void *device) { return 1 + wrapped(known, device, 0); }
 int main(void) {
     void *library = dlopen("libvulkan.so.1", RTLD_NOW), *instance = 0, *device = 0;
     int (*create)(struct Info *, void *, void **) = dlsym(library, "vkCreateInstance");
     int (*list)(void *, uint32_t *, void **) = dlsym(library, "vkEnumeratePhysicalDevices");
-    void (*properties)(void *, void *) = dlsym(library, "vkGetPhysicalDeviceProperties");
+    Properties *properties = dlsym(library, "vkGetPhysicalDeviceProperties");
+    struct Table known = {0, properties};
+    table = &known;
+    variable = properties;
     struct Info info = {1};
     uint32_t count = 1;
     if (create(&info, 0, &instance) || list(instance, &count, &device) < 0) return 1;
-    properties(device, (void *)POINTER);
+    CALL;
     return 0;
 }
 "#;
@@ -69,11 +81,21 @@ fn add(machine: &Machine, name: &str, write: &str) {
 
 /// Returns a machine with two drivers, and a program that passes `pointer`.
 fn with_program(pointer: &str, first: &str) -> (Machine, String) {
+    with_call(&format!("properties(device, (void *){pointer})"), first)
+}
+
+/// Returns a machine with two drivers, and a program that makes the call `call`.
+fn with_call(call: &str, first: &str) -> (Machine, String) {
+    with_drivers(call, first, SECOND)
+}
+
+/// Returns a machine whose drivers write the properties by `first` and `second`, and a program that makes the call `call`.
+fn with_drivers(call: &str, first: &str, second: &str) -> (Machine, String) {
     let mut machine = Machine::new();
     machine.variable("PATH", "/usr/bin:/bin");
     add(&machine, "first", first);
-    add(&machine, "second", SECOND);
-    let program = machine.c_program(&PROGRAM.replace("POINTER", pointer));
+    add(&machine, "second", second);
+    let program = machine.c_program(&PROGRAM.replace("CALL", call));
     (machine, program)
 }
 
@@ -83,7 +105,15 @@ fn a_call_that_crashes_in_two_drivers_is_the_fault_of_the_program() {
     if !has_compiler() || cfg!(not(target_os = "linux")) {
         return skip("no compiler");
     }
-    let (machine, program) = with_program("1152921504606846992", FIRST);
+    // The drivers compute the address in a way that hides its origin.
+    let hidden = |write| {
+        format!("static volatile uintptr_t key = 77; words = (void *)(((uintptr_t)words ^ key) ^ key); {write}")
+    };
+    let (machine, program) = with_drivers(
+        "properties(device, (void *)1152921504606846992)",
+        &hidden(FIRST),
+        &hidden(SECOND),
+    );
     let explained = Wrong::explain(&machine, &["--retry"], &[&program]);
     let crash = &explained.report["crash"];
     assert_eq!(
@@ -145,5 +175,74 @@ fn a_small_address_that_a_program_passed_is_named() {
             assert!(reason.contains("as argument 2"), "{reason}");
             assert!(!explained.advice().contains("_DISABLE="), "{}", explained.advice());
         }
+    }
+}
+
+/// The way in which a program calls a function makes no difference.
+#[test]
+fn a_null_that_a_program_passed_is_named_however_it_calls() {
+    if !has_compiler() || cfg!(not(all(target_os = "linux", target_arch = "x86_64"))) {
+        return skip("the code of other processors is not decoded");
+    }
+    for optimised in ["-O0", "-O2"] {
+        for call in [
+            "properties(device, 0)",
+            "variable(device, 0)",
+            "table->properties(device, 0)",
+            "last(1, device, 0)",
+            "wrapped(table, device, 0)",
+            "twice(&known, device)",
+        ] {
+            for write in [FIRST, SECOND] {
+                let (machine, _) = with_call(call, write);
+                std::fs::remove_file(machine.path("data/vulkan/icd.d/second.json")).expect("a manifest");
+                let program = machine.path("optimised").display().to_string();
+                let mut compiler = Command::new("cc");
+                compiler
+                    .args([optimised, "-s", "-o", &program])
+                    .arg(machine.path("program.c"));
+                assert!(compiler.arg("-ldl").status().expect("a compiler").success());
+                let explained = Wrong::explain(&machine, &[], &[&program]);
+                let reason = explained.found("program.crashed")["reason"].to_string();
+                let expected = "passed NULL to vkGetPhysicalDeviceProperties as argument 2";
+                assert!(reason.contains(expected), "{optimised} {call}: {reason}");
+                assert_eq!(explained.report["crash"]["culprit"], "program");
+                assert!(!explained.advice().contains("_DISABLE="), "{}", explained.advice());
+            }
+        }
+    }
+}
+
+/// If the origin of an invalid address is not known, the driver may have got it from the program.
+#[test]
+fn a_driver_is_named_with_doubt_unless_the_address_is_its_own() {
+    if !has_compiler() || cfg!(not(all(target_os = "linux", target_arch = "x86_64"))) {
+        return skip("the code of other processors is not decoded");
+    }
+    const DOUBT: &str = "Drivers and layers also crash if the program passes an invalid handle or pointer.";
+    for (write, is_certain) in [
+        ("static uint32_t *volatile none; none[4] = 1;", true),
+        ("static void *volatile none; memset(none, 0, 4096);", true),
+        (
+            "static volatile uintptr_t key = 77; *(uint32_t *)(key ^ 77) = 1;",
+            false,
+        ),
+    ] {
+        // The loader asks for the properties too.
+        let write = format!("if (words[0] != 77) {{ {SECOND} }} else {{ {write} }}");
+        let (machine, program) = with_call("static int all[1024] = {77}; properties(device, all)", &write);
+        std::fs::remove_file(machine.path("data/vulkan/icd.d/second.json")).expect("a manifest");
+        let explained = Wrong::explain(&machine, &[], &[&program]);
+        let crash = &explained.report["crash"];
+        let reason = explained.found("program.crashed")["reason"].to_string();
+        assert_eq!(
+            (&crash["culprit"], &crash["is_certain"]),
+            (&"driver".into(), &is_certain.into()),
+            "{write}"
+        );
+        assert_eq!(reason.contains(DOUBT), !is_certain, "{reason}");
+        let tells = explained.advice().contains("VK_LAYER_KHRONOS_validation");
+        assert_eq!(tells, !is_certain, "{}", explained.advice());
+        assert!(explained.advice().contains("libfirst.so"), "{}", explained.advice());
     }
 }

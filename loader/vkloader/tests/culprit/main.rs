@@ -376,7 +376,9 @@ fn a_crash_is_told_in_text_in_a_page_and_in_short() {
     for (where_, said) in [("text", &text), ("page", &page), ("short", &short)] {
         let said: String = said.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(
-            said.contains("The layer VK_LAYER_wrong crashed the program: signal 11 (SIGSEGV)"),
+            said.contains(
+                "The layer VK_LAYER_wrong crashed the program in vkEnumeratePhysicalDevices: signal 11 (SIGSEGV)"
+            ),
             "{where_}: {said}"
         );
         assert!(said.contains("liblayer.so+0x"), "{where_}: {said}");

@@ -22,10 +22,20 @@ pub(super) enum Operand {
     None,
     Register(usize),
     Memory {
+        /// Register with the address; `None` if the address is relative to the next instruction.
         base: Option<usize>,
-        has_index: bool,
+        index: Index,
         offset: i64,
     },
+}
+
+/// The part of an address that the code multiplies or that belongs to the thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Index {
+    None,
+    Register(usize),
+    /// The address is absolute, or relative to the memory of the thread.
+    Other,
 }
 
 /// An instruction.
@@ -128,7 +138,7 @@ impl Instruction {
         if is_of_thread && matches!(found.operand, Operand::Memory { .. }) {
             found.operand = Operand::Memory {
                 base: None,
-                has_index: true,
+                index: Index::Other,
                 offset: 0,
             };
         }
@@ -145,23 +155,27 @@ impl Instruction {
             self.operand = Operand::Register(low | extension.base);
             return Some(());
         }
-        let (mut base, mut has_index) = (Some(low | extension.base), false);
+        let (mut base, mut place) = (Some(low | extension.base), Index::None);
         let mut size = [0, 1, 4][usize::from(mode)];
         if low == RSP {
             let scaled = reader.next()?;
             let (index, low) = (usize::from(scaled >> 3 & 7) | extension.index, usize::from(scaled & 7));
-            has_index = index != RSP;
             base = Some(low | extension.base);
             if low == RBP && mode == 0 {
                 (base, size) = (None, 4);
             }
+            place = match (index, base) {
+                (RSP, None) => Index::Other,
+                (RSP, _) => Index::None,
+                (index, _) => Index::Register(index),
+            };
         } else if low == RBP && mode == 0 {
             // The address is relative to the instruction.
             (base, size) = (None, 4);
         }
         self.operand = Operand::Memory {
             base,
-            has_index,
+            index: place,
             offset: reader.number(size)?,
         };
         Some(())
@@ -275,7 +289,7 @@ mod tests {
     fn lengths_and_operands_of_instructions_are_decoded() {
         let memory = |base, offset| Operand::Memory {
             base,
-            has_index: false,
+            index: Index::None,
             offset,
         };
         for (bytes, register, operand) in [
@@ -294,7 +308,7 @@ mod tests {
                 0,
                 Operand::Memory {
                     base: Some(RAX),
-                    has_index: true,
+                    index: Index::Register(RAX),
                     offset: 0,
                 },
             ),

@@ -136,7 +136,7 @@ impl Crashed {
     }
 
     /// Returns the name of the function of Vulkan that the program called, if the program's file has the name.
-    pub(super) fn called(&self) -> Option<String> {
+    pub(super) fn called_in_file(&self) -> Option<String> {
         let caller = self.caller()?;
         let offset = u64::from_str_radix(caller.offset.strip_prefix("0x")?, 16).ok()?;
         let name = callee::name(Path::new(caller.file.as_deref()?), offset)?;
@@ -150,6 +150,7 @@ impl Crashed {
         self.library = self.caller().and_then(|caller| caller.file.clone());
         (self.switch, self.own_switch, self.variable) = (None, None, None);
         self.called_by = None;
+        (self.is_certain, self.doubt) = (true, None);
     }
 
     /// Returns the signal and the place of a crash.
@@ -160,7 +161,8 @@ impl Crashed {
     /// Returns the sentence about a call that crashes in this driver or layer, and also in `other`.
     fn of_argument(&self, other: &str) -> String {
         let call = self
-            .called()
+            .call
+            .as_ref()
             .map_or_else(|| "Vulkan".into(), |name| format!("the call {name}"));
         format!(
             "The program most likely passed an invalid argument to {call}, which crashes both in {} and in {other}.",

@@ -6,21 +6,23 @@
 
 mod again;
 mod parts;
+mod passed;
 mod switch;
 mod told;
 
 pub(crate) use again::{Again, retried};
 pub(crate) use switch::{NEWER_ONLY_DRIVERS, ONLY_DRIVERS, Switch};
 pub(super) use switch::{driver_switch, driver_variable, layer_switch};
+pub(crate) use told::TO_TELL;
 
 use super::ended;
 use crate::child::{Ending, Finished};
 use crate::crash::{Argument, Crash, Exception, Frame, Instruction, Unsupervised, callee, sanitizer};
 use crate::events::Record;
 use crate::names;
-use crate::required::is_required;
 use crate::system_calls;
 use parts::{Owner, Part, Parts};
+use passed::{Fault, Passed};
 use serde::Serialize;
 use std::path::Path;
 
@@ -124,6 +126,13 @@ pub(crate) struct Crashed {
     /// The argument of the program's call on which the driver or layer in `name` of the argument crashed.
     #[serde(skip)]
     argument: Option<Passed>,
+    /// `false` if the culprit is unknown, or a driver or layer to which the program may have passed an invalid handle or pointer.
+    pub(crate) is_certain: bool,
+    /// If the culprit is not certain, the argument of the program's call that led to the fault, if one did.
+    #[serde(skip)]
+    doubt: Option<Option<Argument>>,
+    /// Name of the function of Vulkan that the program called.
+    pub(crate) call: Option<String>,
     /// Runtime of a sanitizer that ended the process because it was not opened first.
     #[serde(skip)]
     late_runtime: Option<String>,
@@ -231,7 +240,7 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
     let shown = crash.frames.iter().zip(&owners).take(MOST_FRAMES);
     crashed.frames = shown.map(|(frame, owner)| function(frame, owner, &parts)).collect();
     if crash.sender.is_some() {
-        crashed.culprit = Who::Outside;
+        (crashed.culprit, crashed.is_certain) = (Who::Outside, true);
         return crashed;
     }
     let decides = |owner: &Owner| matches!(owner, Owner::Part(_) | Owner::Program);
@@ -251,13 +260,21 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
         }
         _ => {}
     }
-    if crashed.library.is_some()
-        && let Some(argument) = place.and_then(|place| passed(crash, &owners, place, || crashed.called()))
-    {
-        let to = crashed.name.clone();
-        crashed.blame_caller();
-        crashed.argument = Some(Passed { to, argument });
-        return crashed;
+    let call = place.and_then(|place| passed::Call::of(crash, &owners, place));
+    if let Some(call) = &call {
+        crashed.call = call.name.clone().or_else(|| crashed.called_in_file());
+    }
+    if let Some(call) = call.filter(|_| crashed.library.is_some()) {
+        match call.fault(crash, crashed.call.as_deref()) {
+            Fault::Program(argument) => {
+                let to = crashed.name.clone();
+                crashed.blame_caller();
+                crashed.argument = Some(Passed { to, argument });
+                return crashed;
+            }
+            Fault::Either(argument) => crashed.doubt = Some(argument),
+            Fault::Part => {}
+        }
     }
     let inner = place.map_or(&crash.frames[..], |place| &crash.frames[..=place]);
     if crashed.is_filtered() {
@@ -273,37 +290,8 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
         Owner::Part(part) => parts.parts[*part].name.clone(),
         _ => crash.executable.clone().unwrap_or_default(),
     });
+    crashed.is_certain = crashed.culprit != Who::Unknown && crashed.doubt.is_none();
     crashed
-}
-
-/// An invalid argument that the program passed.
-#[derive(Clone, Debug)]
-struct Passed {
-    /// Name of the driver or layer that crashed on the argument.
-    to: String,
-    argument: Argument,
-}
-
-/// Returns the argument that was the address of the fault, if the program passed it to Vulkan. The driver or layer at the index `place` crashed on
-/// it; layers may have passed it on. `name` returns the name of the command that the program called.
-fn passed(crash: &Crash, owners: &[Owner], place: usize, name: impl FnOnce() -> Option<String>) -> Option<Argument> {
-    let is_part = |owner: &Owner| matches!(owner, Owner::Part(_));
-    let inner = &owners[place..];
-    // Interpreters make calls through a library, such as libffi, which some drivers need too.
-    let program = inner.iter().position(|owner| *owner == Owner::Program)?;
-    let called = inner[..program].iter().rposition(is_part)?;
-    let of = |index: usize| crash.arguments.get(place + index).copied().flatten();
-    let argument = of(called)?;
-    if argument.value != 0 {
-        return Some(argument);
-    }
-    // NULL is valid for many arguments, and the loader passes it too. The first argument of the functions of drivers that programs call is a handle.
-    let own = of(program.checked_sub(1)?).filter(|own| own.value == 0)?;
-    let is_invalid = match name() {
-        Some(name) => is_required(&name, own.place),
-        None => own.place == 0 && called + 1 == program,
-    };
-    is_invalid.then_some(own)
 }
 
 /// Returns the owner of the library that was being opened when the process ended.
@@ -398,7 +386,7 @@ impl Crashed {
     fn forget_probe(&mut self, own: Option<&Path>) {
         let is_own = |file: &Option<String>| file.as_deref().map(Path::new) == own;
         if self.culprit == Who::Program && is_own(&self.executable) && is_own(&self.library) {
-            (self.culprit, self.library) = (Who::Unknown, None);
+            (self.culprit, self.library, self.is_certain) = (Who::Unknown, None, false);
             self.name.clear();
         }
     }

@@ -3,7 +3,7 @@
 use super::super::{Dropped, Fact, Facts, Kind, codes, ended};
 use super::again::OF_ARGUMENT;
 use super::{Belongs, Crashed, Function, Passed, Who};
-use crate::crash::Instruction;
+use crate::crash::{Argument, Instruction};
 use crate::names;
 use crate::shell::word;
 
@@ -13,6 +13,19 @@ const MOST_TOLD: usize = 12;
 /// Remedy for a program whose own C++ exception ended it.
 const OF_EXCEPTION: &str = "The program itself raised this error and did not handle it: look for the message in its documentation, and at the failed calls \
     below. To see where it is raised: gdb -ex 'catch throw' -ex run --args PROGRAM";
+
+/// Remedy that shows whether a program passed an invalid argument.
+pub(crate) const TO_TELL: &str = "To see whether the program passes something invalid: VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation PROGRAM, or: \
+    vkloader explain --retry -- PROGRAM";
+
+/// Returns the value of an argument in words.
+fn value_of(argument: &Argument) -> String {
+    match argument.value {
+        Some(0) => "NULL".into(),
+        Some(value) => format!("the invalid address {value:#x}"),
+        None => "an invalid address".into(),
+    }
+}
 
 impl Crashed {
     /// Returns the finding about the crash for the report.
@@ -60,19 +73,24 @@ impl Crashed {
             );
         }
         if let Some(Passed { to, argument }) = &self.argument {
-            let call = self.called().unwrap_or_else(|| "Vulkan".into());
-            let what = match argument.value {
-                0 => "NULL".into(),
-                value => format!("the invalid address {value:#x}"),
-            };
+            let call = self.call.as_deref().unwrap_or("Vulkan");
+            let what = value_of(argument);
             return format!(
                 "The program passed {what} to {call} as argument {}, and {to} crashed on it: {signal} {place}.",
                 argument.place + 1
             );
         }
         match self.culprit {
-            Who::Driver => format!("The driver {} crashed {before_sign}: {signal} {place}{by}.", self.name),
-            Who::Layer => format!("The layer {} crashed {before_sign}: {signal} {place}{by}.", self.name),
+            Who::Driver => self.with_doubt(format!(
+                "The driver {} crashed {before_sign}{}: {signal} {place}{by}.",
+                self.name,
+                self.in_call()
+            )),
+            Who::Layer => self.with_doubt(format!(
+                "The layer {} crashed {before_sign}{}: {signal} {place}{by}.",
+                self.name,
+                self.in_call()
+            )),
             Who::Program => format!("No driver or layer crashed {before_sign}, but its own code: {signal} {place}."),
             Who::Outside => format!(
                 "Another process ({}) ended {program} by {signal}.",
@@ -80,6 +98,32 @@ impl Crashed {
             ),
             Who::Unknown => {
                 format!("A crash ended {before_sign}: {signal} {place}. The culprit is unknown.")
+            }
+        }
+    }
+
+    /// Returns the name of the function that the program called, as the end of a sentence.
+    fn in_call(&self) -> String {
+        let name = self.call.as_ref().map(|name| format!(" in {name}"));
+        name.unwrap_or_default()
+    }
+
+    /// Adds to a sentence that the program may be at fault too.
+    fn with_doubt(&self, sentence: String) -> String {
+        let Some(argument) = &self.doubt else { return sentence };
+        let call = self.call.as_deref().unwrap_or("a function of Vulkan");
+        match argument {
+            Some(argument) if argument.is_behind && argument.place > 0 => format!(
+                "{sentence} The invalid address comes from argument {} of {call}: the program may have passed an invalid structure or handle.",
+                argument.place + 1
+            ),
+            Some(argument) if !argument.is_behind => format!(
+                "{sentence} The program passed {} as argument {} of {call}, and is at fault unless that is valid.",
+                value_of(argument),
+                argument.place + 1
+            ),
+            _ => {
+                format!("{sentence} Drivers and layers also crash if the program passes an invalid handle or pointer.")
             }
         }
     }
@@ -277,6 +321,13 @@ impl Crashed {
             return Some(self.permit());
         }
         let without = self.without_culprit();
+        let without = match (&self.doubt, without) {
+            (Some(Some(argument)), Some(without)) if !argument.is_behind => {
+                Some(format!("{TO_TELL}. If it does not: {without}"))
+            }
+            (Some(_), Some(without)) => Some(format!("{without}. {TO_TELL}")),
+            (_, without) => without,
+        };
         match (self.advice_for_cause(), without) {
             (Some(first), Some(without)) => Some(format!("{first} If that does not help: {without}")),
             (first, without) => without.or(first),
