@@ -330,7 +330,7 @@ impl Explain {
     fn run_without_culprit(&self, report: &mut Report, folder: Option<&LibraryFolder>) -> io::Result<()> {
         let Some(crash) = &report.crash else { return Ok(()) };
         let again = match &crash.switch {
-            None => Again::impossible(),
+            None => Again::impossible(crash),
             Some(switch) => report::retried(&self.watch(folder, Purpose::Run(Some(switch)))?),
         };
         report.conclude(again);

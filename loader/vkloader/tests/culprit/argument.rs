@@ -246,3 +246,26 @@ fn a_driver_is_named_with_doubt_unless_the_address_is_its_own() {
         assert!(explained.advice().contains("libfirst.so"), "{}", explained.advice());
     }
 }
+
+#[test]
+fn a_handle_that_the_loader_rejects_is_the_fault_of_the_program() {
+    if !has_compiler() || cfg!(not(target_os = "linux")) {
+        return skip("no compiler");
+    }
+    let (machine, program) = with_call("static void *none[8]; list(none, &count, 0)", FIRST);
+    let explained = Wrong::explain(&machine, &["--retry"], &[&program]);
+    let found = explained.found("program.crashed");
+    let reason = found["reason"].as_str().unwrap_or_default();
+    let expected = "The program passed an invalid instance to vkEnumeratePhysicalDevices, and the loader ended";
+    assert!(reason.starts_with(expected), "{reason}");
+    assert!(
+        explained.findings().contains("[VUID-vkEnumeratePhysicalDevices"),
+        "{}",
+        explained.findings()
+    );
+    assert!(
+        explained.findings().contains("not run again"),
+        "{}",
+        explained.findings()
+    );
+}

@@ -1,7 +1,7 @@
 //! Draws conclusions from a second run of a program, without the culprit of its crash.
 
 use super::super::{Dropped, Report, codes, ended};
-use super::{Belongs, Crashed, Function, Retried, Who, judged};
+use super::{Belongs, Crashed, Function, Retried, TO_TELL, Who, judged};
 use crate::child::{Ending, Finished};
 use crate::crash::{callee, is_fault};
 use crate::events::Record;
@@ -27,10 +27,16 @@ pub(crate) struct Again {
 
 impl Again {
     /// Returns the result for a culprit that no variable disables, so that there was no second run.
-    pub(crate) fn impossible() -> Self {
+    pub(crate) fn impossible(crash: &Crashed) -> Self {
+        let why = match crash.culprit {
+            Who::Driver | Who::Layer => format!("no variable leaves out {}", crash.name),
+            Who::Program => "the crash is the fault of no driver or layer that a variable could leave out".into(),
+            Who::Outside => "another process ended it".into(),
+            Who::Unknown => "it is not known what to leave out".into(),
+        };
         Self {
             retried: Retried::NoSwitch,
-            words: "--retry: nothing can be left out".into(),
+            words: format!("--retry: the program was not run again, because {why}"),
             crash: None,
         }
     }
@@ -103,6 +109,9 @@ impl Report {
             found.advice = format!(
                 "Update or rebuild {library}. To leave it out does not help, because the program crashes without it too."
             );
+            if crash.doubt.is_some() {
+                found.advice = format!("{} {TO_TELL}", found.advice);
+            }
             found.set = None;
         }
     }

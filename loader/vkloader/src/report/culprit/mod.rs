@@ -22,7 +22,7 @@ use crate::events::Record;
 use crate::names;
 use crate::system_calls;
 use parts::{Owner, Part, Parts};
-use passed::{Fault, Passed};
+use passed::{Fault, Passed, Rejected};
 use serde::Serialize;
 use std::path::Path;
 
@@ -128,6 +128,12 @@ pub(crate) struct Crashed {
     argument: Option<Passed>,
     /// `false` if the culprit is unknown, or a driver or layer to which the program may have passed an invalid handle or pointer.
     pub(crate) is_certain: bool,
+    /// Handle that the loader rejected, so that it ended the process.
+    #[serde(skip)]
+    rejected: Option<Rejected>,
+    /// `true` if the program is the culprit because the loader crashed in a call of the program.
+    #[serde(skip)]
+    is_in_loader: bool,
     /// If the culprit is not certain, the argument of the program's call that led to the fault, if one did.
     #[serde(skip)]
     doubt: Option<Option<Argument>>,
@@ -257,12 +263,16 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
             crashed.culprit = Who::Program;
             crashed.name = crash.executable.clone().unwrap_or_default();
             crashed.library = place.and_then(|place| crash.frames[place].file.clone());
+            crashed.rejected = Rejected::of(crash, &owners, records);
+            crashed.is_in_loader = passed::is_in_loader(&owners);
         }
         _ => {}
     }
     let call = place.and_then(|place| passed::Call::of(crash, &owners, place));
-    if let Some(call) = &call {
-        crashed.call = call.name.clone().or_else(|| crashed.called_in_file());
+    if let Some(name) = place.and_then(|place| passed::name(crash, &owners, place)) {
+        crashed.call = Some(name);
+    } else if call.is_some() || crashed.is_in_loader {
+        crashed.call = crashed.called_in_file();
     }
     if let Some(call) = call.filter(|_| crashed.library.is_some()) {
         match call.fault(crash, crashed.call.as_deref()) {

@@ -2,6 +2,7 @@
 
 use super::Owner;
 use crate::crash::{Argument, Crash};
+use crate::events::{Event, Record};
 use crate::required::{self, Null};
 
 /// An invalid argument that the program passed.
@@ -10,6 +11,41 @@ pub(super) struct Passed {
     /// Name of the driver or layer that crashed on the argument.
     pub(super) to: String,
     pub(super) argument: Argument,
+}
+
+/// A handle that the loader rejected, so that it ended the process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Rejected {
+    /// The loader's message.
+    pub(super) message: String,
+    /// Function of Vulkan and its invalid argument, if the message names them.
+    pub(super) argument: Option<(String, String)>,
+}
+
+impl Rejected {
+    /// Returns the last error of the loader in the trace of a process that the loader ended.
+    pub(super) fn of(crash: &Crash, owners: &[Owner], records: &[Record]) -> Option<Self> {
+        let is_ended = crash.signal == libc::SIGABRT && is_in_loader(owners);
+        let own = records.iter().rev().filter(|record| record.process == crash.process);
+        let mut errors = own.filter_map(|record| match &record.event {
+            Event::Message(message) if message.is_error() => Some(message.text.trim()),
+            _ => None,
+        });
+        let message = errors.next().filter(|_| is_ended)?;
+        let named = message
+            .split_once(": Invalid ")
+            .filter(|(call, _)| call.starts_with("vk"));
+        let named = named.and_then(|(call, rest)| Some((call.into(), rest.split_whitespace().next()?.into())));
+        Some(Self {
+            message: message.into(),
+            argument: named,
+        })
+    }
+}
+
+/// Returns `true` if the loader is innermost on the stack, except for common libraries.
+pub(super) fn is_in_loader(owners: &[Owner]) -> bool {
+    owners.iter().find(|owner| **owner != Owner::Common) == Some(&Owner::Loader)
 }
 
 /// Part of a process whose fault a crash of a driver or layer is.
@@ -23,11 +59,19 @@ pub(super) enum Fault {
     Either(Option<Argument>),
 }
 
+/// Returns the name of the function of Vulkan that the program called, if the process had it. `place` is the index of the innermost function of a
+/// driver, layer or the program.
+pub(super) fn name(crash: &Crash, owners: &[Owner], place: usize) -> Option<String> {
+    let program = place + owners[place..].iter().position(|owner| *owner == Owner::Program)?;
+    let is_callee = |owner: &Owner| matches!(owner, Owner::Part(_) | Owner::Loader);
+    let callee = owners[..program].iter().rposition(is_callee)?;
+    let mut names = (callee + 1..=program).filter_map(|index| crash.called.get(index)?.clone());
+    names.next_back()
+}
+
 /// A call of a program into a driver or layer, in which the process crashed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Call {
-    /// Name of the function of Vulkan, if the process had it.
-    pub(super) name: Option<String>,
     /// Index of the outermost function of a driver or layer.
     outermost: usize,
     /// Index of the function of the program.
@@ -55,9 +99,7 @@ impl Call {
         let program = place + owners[place..].iter().position(|owner| *owner == Owner::Program)?;
         let outermost = place + owners[place..program].iter().rposition(is_part)?;
         let is_of_interpreter = |owner: &Owner| matches!(owner, Owner::Common | Owner::Brought(_));
-        let mut names = (outermost + 1..=program).filter_map(|index| crash.called.get(index)?.clone());
         Some(Self {
-            name: names.next_back(),
             outermost,
             program,
             is_direct: owners[outermost + 1..program].iter().all(is_of_interpreter),
@@ -214,6 +256,37 @@ mod tests {
                 "{owners:?} {arguments:?} {name:?}"
             );
         }
+    }
+
+    #[test]
+    fn the_last_error_of_the_loader_is_why_it_ended_the_program() {
+        let line = |number: usize, text: &str| {
+            let head = format!(r#"{{"time":{number},"process":7,"thread":"7","sequence":{number},"event":"message""#);
+            format!(r#"{head},"kinds":[{{"kind":"ERROR"}}],"text":"{text}"}}"#)
+        };
+        let lines = [
+            line(1, "no driver"),
+            line(
+                2,
+                "vkDestroyInstance: Invalid instance [VUID-vkDestroyInstance-instance-parameter]",
+            ),
+        ];
+        let records: Vec<Record> = lines
+            .iter()
+            .map(|line| serde_json::from_str(line).expect("a record"))
+            .collect();
+        let of = |signal, owners: &[Owner]| {
+            let crash = Crash {
+                process: 7,
+                signal,
+                ..Crash::default()
+            };
+            Rejected::of(&crash, owners, &records)
+        };
+        let found = of(libc::SIGABRT, &[Owner::Common, Owner::Loader, PROGRAM]).expect("a handle");
+        assert_eq!(found.argument, Some(("vkDestroyInstance".into(), "instance".into())));
+        assert_eq!(of(libc::SIGABRT, &[Owner::Common, PROGRAM]), None);
+        assert_eq!(of(libc::SIGSEGV, &[Owner::Loader, PROGRAM]), None);
     }
 
     #[test]

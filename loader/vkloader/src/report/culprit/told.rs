@@ -15,8 +15,10 @@ const OF_EXCEPTION: &str = "The program itself raised this error and did not han
     below. To see where it is raised: gdb -ex 'catch throw' -ex run --args PROGRAM";
 
 /// Remedy that shows whether a program passed an invalid argument.
-pub(crate) const TO_TELL: &str = "To see whether the program passes something invalid: VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation PROGRAM, or: \
-    vkloader explain --retry -- PROGRAM";
+pub(crate) const TO_TELL: &str =
+    "To see whether the program passes something invalid: VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation PROGRAM";
+/// Another remedy for the same purpose.
+const OR_RETRY: &str = ", or: vkloader explain --retry -- PROGRAM";
 
 /// Returns the value of an argument in words.
 fn value_of(argument: &Argument) -> String {
@@ -91,7 +93,7 @@ impl Crashed {
                 self.name,
                 self.in_call()
             )),
-            Who::Program => format!("No driver or layer crashed {before_sign}, but its own code: {signal} {place}."),
+            Who::Program => self.reason_of_program(before_sign, &signal, &place),
             Who::Outside => format!(
                 "Another process ({}) ended {program} by {signal}.",
                 self.sender.unwrap_or_default()
@@ -100,6 +102,25 @@ impl Crashed {
                 format!("A crash ended {before_sign}: {signal} {place}. The culprit is unknown.")
             }
         }
+    }
+
+    fn reason_of_program(&self, program: &str, signal: &str, place: &str) -> String {
+        let rejected = self.rejected.as_ref();
+        if let Some((call, argument)) = rejected.and_then(|rejected| rejected.argument.as_ref()) {
+            return format!(
+                "The program passed an invalid {argument} to {call}, and the loader ended {program} for that: {signal}."
+            );
+        }
+        if let Some(rejected) = rejected {
+            return format!("The loader ended {program}: {} {signal}.", rejected.message);
+        }
+        if self.is_in_loader {
+            let call = self.call.as_deref().unwrap_or("Vulkan");
+            return format!(
+                "The program most likely passed an invalid handle or pointer to {call}, and the loader crashed on it: {signal} {place}."
+            );
+        }
+        format!("No driver or layer crashed {program}, but its own code: {signal} {place}.")
     }
 
     /// Returns the name of the function that the program called, as the end of a sentence.
@@ -215,6 +236,11 @@ impl Crashed {
                 .as_ref()
                 .map(|library| format!("LD_PRELOAD adds {library} to the program, and its code is the innermost")),
         );
+        findings.extend(
+            self.rejected
+                .as_ref()
+                .map(|rejected| format!("the loader's message: {}", rejected.message)),
+        );
         if self.is_trap() {
             findings.push("the instruction there is a trap, with which code ends its process on purpose");
         }
@@ -251,7 +277,7 @@ impl Crashed {
 
     /// Returns `true` if the program itself ended the process by SIGABRT, for example through a C++ exception.
     pub(crate) fn is_abort_of_program(&self) -> bool {
-        self.signal == libc::SIGABRT && self.culprit == Who::Program
+        self.signal == libc::SIGABRT && self.culprit == Who::Program && self.rejected.is_none()
     }
 
     /// Returns `true` if a driver jumped to code that is in no file, such as code that the driver compiled.
@@ -292,7 +318,7 @@ impl Crashed {
                 "Correct the error in {library}: the report that {sanitizer} printed on standard error names the line of the code."
             ));
         }
-        if self.argument.is_some() {
+        if self.argument.is_some() || self.rejected.is_some() || self.is_in_loader {
             return Some(OF_ARGUMENT.into());
         }
         if self.culprit == Who::Program && (self.is_terminated() || self.exception.is_some()) {
@@ -323,9 +349,9 @@ impl Crashed {
         let without = self.without_culprit();
         let without = match (&self.doubt, without) {
             (Some(Some(argument)), Some(without)) if !argument.is_behind => {
-                Some(format!("{TO_TELL}. If it does not: {without}"))
+                Some(format!("{TO_TELL}{OR_RETRY}. If it does not: {without}"))
             }
-            (Some(_), Some(without)) => Some(format!("{without}. {TO_TELL}")),
+            (Some(_), Some(without)) => Some(format!("{without}. {TO_TELL}{OR_RETRY}")),
             (_, without) => without,
         };
         match (self.advice_for_cause(), without) {
