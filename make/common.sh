@@ -67,6 +67,18 @@ not() {
     ! "$@"
 }
 
+# plain_temporary_folder: sets TMPDIR to a usual folder if its path is long or has special characters. The tests make sockets below this
+# folder, whose paths have at most 107 bytes, and compare messages with paths. Tests about unusual paths make these paths themselves.
+plain_temporary_folder() {
+    local place
+    for place in "${TMPDIR:-/tmp}" /tmp /var/tmp; do
+        if [[ "$place" =~ ^/[A-Za-z0-9/._+-]{0,40}$ ]] && [ -d "$place" ] && [ -w "$place" ]; then
+            export TMPDIR=$place
+            return
+        fi
+    done
+}
+
 # need_rust: exits unless cargo is installed and new enough. An older cargo would fail with a message about Cargo.lock.
 need_rust() {
     local want have

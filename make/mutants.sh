@@ -8,4 +8,5 @@
 [[ ${2:-} =~ ^[0-9]{1,9}$ ]] || die 3 "the seed is a number: make mutants N=100 SEED=1"
 [[ ${3:-} =~ ^[1-9][0-9]{0,4}$ ]] || die 3 "FIRST is a place in the list of mutants, from 1: make mutants N=50 FIRST=51"
 [[ ${4:-} =~ ^(0|[1-9][0-9]?)$ ]] || die 3 "how many at a time, or 0 for the list alone: make mutants N=100 JOBS=2"
+plain_temporary_folder
 VKL_MUTANTS=$TARGET/mutants exec python3 tests/mutants "$@"

@@ -1,4 +1,4 @@
-"""Hides the Vulkan files of this machine from a test program.
+"""Hides the Vulkan files and variables of this machine from a test program.
 
 A test chooses the folders of its programs with variables, but the loader also searches some folders that no variable replaces. If one of
 these folders has a file, for example the manifest of an implicit layer, `words` returns a command that starts a program in a separate mount
@@ -20,10 +20,19 @@ PLACES = (
     "/run/vulkan-loader",
     "/var/cache/vulkan-loader",
 )
+# Variables that change the results of the loader, drivers, layers and programs that tests start. The tests set their own values. Reports of
+# vkloader also name the variables of the processes above it.
+BEGINNINGS = ("VK_", "XDG_", "MESA_")
+NAMES = {"DISPLAY", "WAYLAND_DISPLAY", "DRI_PRIME", "POSIXLY_CORRECT"}
 # Mounts an empty folder over each place before the word `--`, and then runs the command after this word.
 SHELL = 'while [ "$1" != -- ]; do mount -t tmpfs -o mode=755 none "$1" || exit; shift; done; shift; exec "$@"'
 # For users other than root, only the root of a user namespace can mount, and a second user namespace restores the user's own ID.
 OWN = 'exec unshare --user --map-user="$0" --map-group="$1" -- "${@:2}"'
+
+
+def variables():
+    """Returns the variables of this process that test programs inherit."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(BEGINNINGS) and name not in NAMES}
 
 
 def has_file(place):

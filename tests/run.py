@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,8 @@ from pathlib import Path
 import apart
 import ran
 
+# Programs of other users must be able to read the built programs and the files of a test, also if the user's umask would prevent this.
+os.umask(0o022)
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 CARGO = os.environ.get("CARGO", "cargo").split()
 # Words for programs that no stage runs, but that must compile.
@@ -66,10 +69,11 @@ def run(program, words, before):
     package, name, executable, folder = program
     begin = time.monotonic()
     threads = os.environ.get("RUST_TEST_THREADS", str(CORES + 1))
-    variables = {**os.environ, "RUST_TEST_THREADS": threads, "CARGO_MANIFEST_DIR": str(folder)}
+    variables = {**apart.variables(), "RUST_TEST_THREADS": threads, "CARGO_MANIFEST_DIR": str(folder)}
     # The output goes to a file, because a pipe would remain open until the last process of the test ends.
     with tempfile.TemporaryFile() as output:
-        done = subprocess.run([*before, executable, *words], cwd=folder, env=variables, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+        command = [*before, executable, *words]
+        done = subprocess.run(command, cwd=folder, env=variables, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
         seconds = time.monotonic() - begin
         output.seek(0)
         return f"{name} of {package}", output.read().decode("utf-8", "replace"), done.returncode, seconds
@@ -99,6 +103,8 @@ def main():
             failed = True
             print(f"FAILED: no case is called {name}", flush=True)
     before = apart.words()
+    # Tests let programs crash, and a core dump can be written to the folder of the program.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     lines = tempfile.NamedTemporaryFile("r")
     os.environ["VKL_TEST_RAN"] = lines.name
     # Some programs wait most of the time, for example for a driver that hangs, so one more program runs than there are processors.

@@ -1,7 +1,9 @@
-"""Tests that the Vulkan files of this machine are hidden from test programs (tests/apart.py)."""
+"""Tests that the Vulkan files and variables of this machine are hidden from test programs (tests/apart.py)."""
+
+import os
 
 import apart
-from cases import HANG, Skip, expect, run, scratch
+from cases import HANG, ROOT, Skip, expect, run, scratch
 
 
 def empty():
@@ -20,4 +22,23 @@ def empty():
     expect(apart.words((str(empty), "/none/such")) == [], "words without a reason")
 
 
-CASES = [("the files of this machine are hidden", empty)]
+def unset():
+    """A program inherits no variable about Vulkan or the desktop, and inherits all others."""
+    os.environ.update(VK_LOADER_DRIVERS_DISABLE="*", XDG_DATA_DIRS="/none/such", VKL_OTHER="1")
+    left = apart.variables()
+    expect("VK_LOADER_DRIVERS_DISABLE" not in left and "XDG_DATA_DIRS" not in left, left)
+    expect(left["VKL_OTHER"] == "1" and left["PATH"] == os.environ["PATH"], left)
+    for name in ("VK_LOADER_DRIVERS_DISABLE", "XDG_DATA_DIRS", "VKL_OTHER"):
+        del os.environ[name]
+
+
+def plain():
+    """A long path of the folder for temporary files is replaced, and a usual path stays."""
+    long = scratch("a long name " + "x" * 40)
+    words = ["bash", "-c", '. make/common.sh; plain_temporary_folder; printf %s "$TMPDIR"']
+    for folder, expected in ((long, "/tmp"), ("/var/tmp", "/var/tmp")):
+        output = run(words, HANG, env={**os.environ, "TMPDIR": str(folder)}, cwd=ROOT)
+        expect(output == expected, output)
+
+
+CASES = [("the files of this machine are hidden", empty), ("the variables of this machine are hidden", unset), ("a long TMPDIR", plain)]
