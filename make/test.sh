@@ -25,12 +25,11 @@ case ${1:-} in
 check | --run) ;;
 *)
     driver=$(rustc --print sysroot)/bin/clippy-driver
-    if [ ! -x "$driver" ]; then
-        say "no crate is linted without clippy: rustup component add clippy" >&2
-    elif [ "${1:-}" = quick ]; then
-        export RUSTC_WORKSPACE_WRAPPER=$driver
-    else
+    if [ -x "$driver" ]; then
         export CLIPPY_DRIVER=$driver
+        [ "${1:-}" != quick ] || export VKL_QUICK=1
+    else
+        say "no crate is linted without clippy: rustup component add clippy" >&2
     fi
     ;;
 esac
@@ -63,7 +62,8 @@ CLIENT_BYTES=20480
 # few bytes to the library. A library without any feature only has to compile.
 features() {
     local library=$TARGET/without/release/libvulkan.so whole without bytes
-    $CARGO check --locked --release -p vulkan-loader --no-default-features --target-dir "$TARGET/without"
+    # A check writes no library, so it can share the folder with the stage `lint`, which has checked the dependencies.
+    $CARGO check --locked --release -p vulkan-loader --no-default-features
     $CARGO build --locked --release -p vulkan-loader --no-default-features --features catalogue,lazy --target-dir "$TARGET/without"
     [ -f "$library" ] || die 1 "no $library"
     not grep --text --only-matching -E 'VKLS|service\.[a-z-]+|SERVICE_SOCKET|service:|wait_for_idle|proc/self/fd|[0-9]service[0-9]|sha256' "$library"
@@ -197,19 +197,24 @@ sandbox      20  scripted sandbox
 
 # Stages that can run in parallel with all other stages on machines with several cores, because they share no build folder with other
 # stages, or build nothing. Each row begins with a stage that installs packages or builds programs for the other stages in the row.
-# After that stage, the other stages of its row run one after another.
+# After that stage, the other stages of its row run one after another. The stages of a row that begins with `-` run from the beginning.
 BESIDE='
+- format
 fixtures fuzz windows
 compile bump
-build features real sandbox
+build features inputs real sandbox
 '
 
-# Stages of `test.sh quick`, with their times after a change of one file in loader/.
+# Stages of `test.sh quick`, with their times after a change of one file in loader/, and the stages that run in parallel with others.
 QUICK='
 format        2  formatted
 compile      12  quick_run
 unit          6  quick_units
 behaviour    20  quick_behaviour
+'
+QUICK_BESIDE='
+- format
+compile unit
 '
 
 # Stages of `test.sh check`.
@@ -346,6 +351,16 @@ aside() {
     done <<<"$STAGES"
 }
 
+# after NAME: begins the stages that run in parallel after this stage.
+after() {
+    local others
+    others=$(sed -n "s/^$1 //p" <<<"$BESIDE")
+    [ -n "$others" ] && [ ${#beside[@]} -gt 0 ] || return 0
+    # shellcheck disable=SC2086 -- $others contains several names of stages
+    aside $others &
+    lanes+=($!)
+}
+
 # ended_aside: shows the parallel stages that have ended since the last call.
 ended_aside() {
     local name
@@ -408,6 +423,7 @@ list)
     ;;
 quick)
     STAGES=$QUICK
+    BESIDE=$QUICK_BESIDE
     shift
     ;;
 check)
@@ -436,6 +452,7 @@ if [ $# -gt 0 ]; then
 fi
 
 mkdir -p "$LOGS"
+plain_temporary_folder
 # Git refuses a checkout that another user owns, which is common in containers. The tests only read this checkout.
 if [ "${GIT_CONFIG_GLOBAL:-}" != "$LOGS/gitconfig" ]; then
     include=()
@@ -467,17 +484,12 @@ for name in "${names[@]}"; do rm -f "$LOGS/$name.end" && : >"$LOGS/$name.log"; d
 : >"$LOGS/skipped"
 rm -f "$LOGS/built"
 lanes=()
+after -
 while read -r name usual command; do
     [[ " ${names[*]} " == *" $name "* && " ${beside[*]} " != *" $name "* ]] || continue
     # shellcheck disable=SC2086 -- $command contains a command and its arguments
     stage "$name" "$usual" $command
-    others=
-    [ ${#beside[@]} -eq 0 ] || others=$(sed -n "s/^$name //p" <<<"$BESIDE")
-    if [ -n "$others" ]; then
-        # shellcheck disable=SC2086 -- $others contains several names of stages
-        aside $others &
-        lanes+=($!)
-    fi
+    after "$name"
     ended_aside
 done <<<"$STAGES"
 for lane in "${lanes[@]}"; do
