@@ -3,7 +3,7 @@
 mod contents;
 pub(super) mod damage;
 mod elsewhere;
-pub(super) mod exports;
+pub(crate) mod exports;
 mod messages;
 mod processor;
 mod refused;

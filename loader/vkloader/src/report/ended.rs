@@ -165,6 +165,11 @@ fn to_update(library: &str, owner: Option<String>) -> String {
     }
 }
 
+/// Returns the remedy for a faulty library that no variable disables.
+pub(super) fn update(library: &str) -> String {
+    to_update(library, installed::owner(library)) + "."
+}
+
 /// Returns the remedy for a faulty library: an update, and until then a variable that disables the library.
 pub(super) fn without(library: &str, variable: &str, value: &str) -> String {
     let update = to_update(library, installed::owner(library));

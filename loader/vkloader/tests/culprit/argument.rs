@@ -269,3 +269,26 @@ fn a_handle_that_the_loader_rejects_is_the_fault_of_the_program() {
         explained.findings()
     );
 }
+
+/// The trace names no driver if the program opened another loader, or none.
+#[test]
+fn a_driver_that_is_not_in_the_trace_is_named() {
+    if !has_compiler() || cfg!(not(target_os = "linux")) {
+        return skip("no compiler");
+    }
+    let mut machine = Machine::new();
+    machine.variable("PATH", "/usr/bin:/bin");
+    add(&machine, "first", "static uint32_t *volatile none; none[4] = 1;");
+    let library = machine.path("libraries/libfirst.so");
+    let program = format!(
+        "#include <dlfcn.h>\nint main(void) {{ void *library = dlopen(\"{}\", RTLD_NOW);\n\
+         void *(*get)(void *, const char *) = dlsym(library, \"vk_icdGetInstanceProcAddr\");\n\
+         ((void (*)(void *, void *))get(0, \"vkGetPhysicalDeviceProperties\"))(library, library); return 0; }}",
+        library.display()
+    );
+    let program = machine.c_program(&program);
+    let explained = Wrong::explain(&machine, &[], &[&program]);
+    let reason = explained.found("program.crashed")["reason"].to_string();
+    assert_eq!(explained.report["crash"]["culprit"], "driver", "{reason}");
+    assert!(explained.advice().contains("libfirst.so"), "{}", explained.advice());
+}

@@ -71,6 +71,12 @@ pub(in crate::causes) fn explain(dropped: &mut Dropped, manifest: Option<&str>, 
     }
 }
 
+/// Returns `true` if a library is a driver: it exports the function through which only drivers are called.
+pub(crate) fn is_driver(library: &Path) -> bool {
+    let symbols = Symbols::of(library);
+    symbols.defined().iter().any(|name| *name == OF_DRIVERS[0])
+}
+
 /// Returns the names of the functions that a manifest promises for a layer.
 fn functions(manifest: &str, layer: &str) -> Vec<String> {
     let content = manifests::read(Path::new(manifest)).unwrap_or_default();

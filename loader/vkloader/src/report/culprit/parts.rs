@@ -1,5 +1,6 @@
 //! Assigns the libraries of a process to owners: a driver, a layer, the program, the loader, or no single part.
 
+use crate::causes::elf::exports::is_driver;
 use crate::causes::elf::{Closure, Identity, is_usual};
 use crate::crash::Crash;
 use crate::events::{Event, Record};
@@ -32,6 +33,8 @@ const OF_ALL: [&str; 22] = [
     "linux-vdso",
     "[",
 ];
+/// Upper bound on the number of functions on a stack whose files are searched for drivers.
+const MOST_SEARCHED: usize = 32;
 /// Beginnings of the names of libraries that drivers open with `dlopen`. Each row also has a part of the name of the driver's library.
 const OF_DRIVERS: [(&str, &str); 1] = [("libnvidia-", "nvidia")];
 
@@ -131,7 +134,26 @@ impl Parts {
                 _ => {}
             }
         }
+        parts.add_drivers_on(crash);
         parts
+    }
+
+    /// Adds the drivers on the stack that are not in the trace, because the program opened another loader.
+    fn add_drivers_on(&mut self, crash: &Crash) {
+        let files = crash
+            .frames
+            .iter()
+            .take(MOST_SEARCHED)
+            .filter_map(|frame| frame.file.as_deref());
+        let mut files: Vec<&str> = files.collect();
+        files.dedup();
+        for file in files {
+            let path = real(file);
+            let is_known = self.parts.iter().any(|part| part.is(&path)) || path == self.program;
+            if !is_known && !is_common(&path) && is_driver(&path) {
+                self.add(Part::new(false, file, file, None));
+            }
+        }
     }
 
     /// Adds a part that is not yet known. A trace may name the same library first by its file name and later by its path.
@@ -176,7 +198,7 @@ impl Parts {
         if file == self.program {
             return Owner::Program;
         }
-        if OF_ALL.iter().any(|beginning| name.starts_with(beginning)) {
+        if is_common(&file) {
             return Owner::Common;
         }
         let by = self.needed_by(&file, name);
@@ -222,6 +244,12 @@ fn needs(file: &Path) -> HashSet<PathBuf> {
     };
     let found = Closure::of(file, identity).found;
     found.iter().map(|path| real(&path.display().to_string())).collect()
+}
+
+/// Returns `true` for a library that all parts use.
+fn is_common(file: &Path) -> bool {
+    let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    OF_ALL.iter().any(|beginning| name.starts_with(beginning))
 }
 
 fn real(path: &str) -> PathBuf {

@@ -348,10 +348,10 @@ impl Crashed {
         }
         let without = self.without_culprit();
         let without = match (&self.doubt, without) {
-            (Some(Some(argument)), Some(without)) if !argument.is_behind => {
+            (Some(Some(argument)), Some(without)) if !argument.is_behind || argument.place > 0 => {
                 Some(format!("{TO_TELL}{OR_RETRY}. If it does not: {without}"))
             }
-            (Some(_), Some(without)) => Some(format!("{without}. {TO_TELL}{OR_RETRY}")),
+            (Some(_), Some(without)) => Some(format!("{}. {TO_TELL}{OR_RETRY}", without.trim_end_matches('.'))),
             (_, without) => without,
         };
         match (self.advice_for_cause(), without) {
@@ -366,8 +366,11 @@ impl Crashed {
         if let Some(library) = &self.preloaded {
             return Some(format!("Take {library} out of LD_PRELOAD, or update it."));
         }
-        let switch = self.switch.as_ref()?;
         let library = self.library.as_deref().unwrap_or(&self.name);
+        let Some(switch) = &self.switch else {
+            let is_part = matches!(self.culprit, Who::Driver | Who::Layer);
+            return is_part.then(|| ended::update(library));
+        };
         let own = self.own_switch.as_ref();
         let own = own.map_or(String::new(), |own| {
             format!(", or {}={} PROGRAM", own.variable, word(&own.value))
