@@ -346,7 +346,10 @@ impl Explain {
             Some(Seen {
                 not_opened: Some(words),
                 ..
-            }) => format!("no Vulkan loader could be opened: {words}"),
+            }) => format!(
+                "no Vulkan loader could be opened: {words}{}",
+                untraced::to_install_loader(words)
+            ),
             Some(_) if self.library.library.is_some() => {
                 "the library is another loader, or an older one, and writes no trace".into()
             }

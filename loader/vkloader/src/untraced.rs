@@ -221,6 +221,18 @@ fn with_usual_drivers() -> String {
     format!("{IF_NOT_SEARCHED} name the drivers: VK_DRIVER_FILES={value} PROGRAM")
 }
 
+/// Returns the remedy for a machine without a Vulkan loader, after a semicolon. `words` is the message of the dynamic linker. Returns an empty text if
+/// the loader is not missing.
+pub(crate) fn to_install_loader(words: &str) -> String {
+    if !words.contains(&format!("{LOADER}: cannot open shared object file: No such file")) {
+        return String::new();
+    }
+    format!("; install the package {PACKAGES}")
+}
+
+/// Packages of the Vulkan loader.
+const PACKAGES: &str = "libvulkan1 (Debian, Ubuntu), vulkan-loader (Fedora, Alpine) or vulkan-icd-loader (Arch)";
+
 /// Beginning of the last part of a remedy, for a loader that may not search the folders of the system.
 const IF_NOT_SEARCHED: &str = "; if that loader does not search the folders of the system,";
 

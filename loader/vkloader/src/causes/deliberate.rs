@@ -76,6 +76,27 @@ pub(super) fn name_left_out_card(report: &mut Report, usual: &[String]) {
     }
 }
 
+/// Makes the drivers that a variable leaves out side notes on a machine with a usable card, except for the drivers of a card that is not used.
+pub(super) fn set_aside_left_out(report: &mut Report) {
+    let Report {
+        hardware,
+        devices,
+        dropped,
+        ..
+    } = report;
+    let works = devices.iter().any(|device| device.is_usable && is_hardware(device));
+    if !works || hardware.is_empty() {
+        return;
+    }
+    let idle: Vec<&Card> = hardware.iter().filter(|card| !is_used(card, devices)).collect();
+    let is_missed = |one: &Dropped| match known(&one.name) {
+        Some(library) => idle.iter().any(|card| serves(library, card)),
+        None => !library_of(&one.name).ends_with(OF_EMULATOR),
+    };
+    let left_out = dropped.iter_mut().filter(|one| is_left_out(one) && !is_missed(one));
+    left_out.for_each(|one| one.rank = one.rank.max(rank::ASIDE));
+}
+
 /// Returns `true` for a finding about a variable that replaces the search for drivers, or that leaves out a manifest of a driver.
 fn is_choice(one: &Dropped) -> bool {
     let is_replacing = one.code == codes::SEARCH_REPLACED.name;
@@ -314,6 +335,36 @@ mod tests {
         assert!(reason("libGLX_nvidia", "nvidia").starts_with(named));
         assert!(!reason("libvulkan_radeon", "nvidia").starts_with(named));
         assert!(!reason("libGLX_nvidia", "vfio-pci").starts_with(named));
+    }
+
+    #[test]
+    fn only_the_driver_of_an_unused_card_is_missed_beside_a_card_that_works() {
+        let works = crate::report::Device {
+            kind: "integrated".into(),
+            vendor: 0x8086,
+            device: 0x73DF,
+            is_usable: true,
+            ..crate::report::of_other(&crate::probe::Device::default(), "")
+        };
+        let names = [
+            "libGLX_nvidia",
+            "libvulkan_radeon",
+            "libvulkan_lvp",
+            "libvulkan_gfxstream",
+            "libodd",
+        ];
+        let mut report = Report {
+            hardware: vec![
+                card(0x8086, "i915", NODE),
+                card(0x10DE, "nvidia", "/dev/dri/renderD129"),
+            ],
+            devices: vec![works],
+            dropped: names.map(|name| left_out(Code::DriverManifestNotSelected, name)).into(),
+            ..Report::default()
+        };
+        set_aside_left_out(&mut report);
+        let missed: Vec<bool> = report.dropped.iter().map(|one| one.rank < rank::ASIDE).collect();
+        assert_eq!(missed, [true, false, false, false, true]);
     }
 
     #[test]

@@ -96,6 +96,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     late::cards_first(report);
     put_software_last(report);
     deliberate::rank_after_faults(report, &usual_manifests());
+    deliberate::set_aside_left_out(report);
     // If several drivers fail for one reason, the drivers without a card here come last.
     let Report { dropped, hardware, .. } = report;
     dropped.sort_by_key(|one| (one.rank, hardware::is_without_card(one, hardware)));

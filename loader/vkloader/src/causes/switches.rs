@@ -71,7 +71,8 @@ fn contradict(found: &mut Dropped, variable: String, (wanting, wanted): (&str, &
     );
     let by_whom = origin::of_value(wanting, wanted).map(|by_whom| format!("{wanting}: {by_whom}"));
     found.findings.extend(by_whom);
-    found.rank = rank::ASKED_FOR;
+    // Other layers that the same word disables come after this one.
+    found.rank = rank::ASKED_FOR.min(found.rank.saturating_sub(1));
     found.variable = Some(variable);
 }
 

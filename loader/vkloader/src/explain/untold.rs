@@ -109,7 +109,10 @@ impl Explain {
                 _ => format!("a process of vkloader gets from this loader: {}", devices.join(", ")),
             };
             first.findings.insert(0, words);
-            if !devices.is_empty() {
+            if devices.is_empty() {
+                let facts = causes::facts_without_trace(None, |name| std::env::var(name).ok());
+                first.findings.extend(facts);
+            } else {
                 untraced::searches_usual(&mut first.advice);
             }
         }

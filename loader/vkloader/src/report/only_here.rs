@@ -42,7 +42,9 @@ pub(super) fn find(unknown: &[(&str, &str)], report: &Report, other: &Other, des
     let of = |(name, value): &(&str, &str)| {
         let instead = match *name {
             SELECT | VISIBLE => for_devices(name, value, report, other),
-            ORDER => Some("that loader puts explicit layers in the order of VK_INSTANCE_LAYERS, the first one nearest to the program".into()),
+            ORDER => Some(
+                "explicit layers are in the order of VK_INSTANCE_LAYERS, the first one nearest to the program".into(),
+            ),
             _ => return None,
         };
         let mut found = codes::VARIABLE_NO_MATCH.about(*name);
@@ -55,7 +57,7 @@ pub(super) fn find(unknown: &[(&str, &str)], report: &Report, other: &Other, des
         found.findings = [format!("their loader: {path}"), format!("the value of {name}: {value}")].into();
         found.advice = match instead {
             Some(instead) => format!("With that loader, {instead}; or: unset {name}"),
-            None => format!("unset {name}, which has no effect with that loader."),
+            None => format!("Without an effect on programs, it can go: unset {name}"),
         };
         Some(found)
     };

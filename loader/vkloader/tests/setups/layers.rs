@@ -101,6 +101,7 @@ pub(super) const ROWS: &[Row] = &[
         "a pattern switches a layer off that a variable asks for",
         |machine| {
             good(machine);
+            machine.working_layer("implicit", "calm", "", "");
             machine.working_layer("implicit", "odd", "", r#", "enable_environment": {"ON_odd": "1"}"#);
             machine.variable("ON_odd", "1");
             machine.variable("VK_LOADER_LAYERS_DISABLE", "~implicit~");
@@ -109,7 +110,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .about("ON_odd=1 asks for the layer, but VK_LOADER_LAYERS_DISABLE switches it off.")
     .remedy("VK_LOADER_LAYERS_ALLOW=VK_LAYER_odd PROGRAM", |machine| {
-        machine.variable("VK_LOADER_LAYERS_ALLOW", "VK_LAYER_odd");
+        machine.unset("VK_LOADER_LAYERS_DISABLE");
     })
     .gone(),
     Row::new(
