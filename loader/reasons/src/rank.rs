@@ -32,7 +32,7 @@ impl Code {
             | Self::DeviceEnumerationFailed
             | Self::CatalogueCrashed
             | Self::CatalogueHung => BROKEN,
-            Self::LayerLibraryNotOpened | Self::LayerLibraryNoSymbol => 28,
+            Self::LayerLibraryNotOpened | Self::LayerLibraryNoSymbol | Self::LayerLibraryNegotiationRefused => 28,
             Self::FileNotFound
             | Self::FileNotOpened
             | Self::FileNotRegular

@@ -342,6 +342,9 @@ codes! {
     LayerLibraryNoSymbol = "layer-library.no-symbol",
         "The layer's library lacks a function that a layer must export.",
         "Reinstall the layer.";
+    LayerLibraryNegotiationRefused = "layer-library.negotiation-refused",
+        "The layer refuses to work with the loader.",
+        "Update the layer, or remove it.";
     LayerLibraryNoPreInstanceFunction = "layer-library.no-pre-instance-function",
         "The layer's library lacks a function that its manifest promises.",
         "Reinstall the layer.";

@@ -6,7 +6,11 @@ use crate::ffi::layer_interface::{
 };
 use crate::generated::types::{PFN_vkVoidFunction, VkResult};
 use crate::library::{Library, typed};
+use discovery::journal::reason::LayerLibraryProblem;
 use discovery::text::Text;
+
+/// Name of a layer's function for the negotiation, unless the manifest names another one.
+const NEGOTIATE: &str = "vkNegotiateLoaderLayerInterfaceVersion";
 
 /// Lookup functions of a layer.
 #[derive(Clone, Copy)]
@@ -30,17 +34,17 @@ pub(crate) struct Renames<'a> {
     pub get_device_proc_addr: Option<&'a Text>,
 }
 
-/// The missing symbol that should be the layer's `vkGetInstanceProcAddr`.
-#[derive(Debug)]
-pub(crate) struct MissingSymbol(pub Text);
-
 impl LayerFunctions {
     /// Negotiates with the open library of a layer.
     ///
     /// # Errors
-    /// The library offers no usable `vkGetInstanceProcAddr`.
-    pub(crate) fn of(library: &Library, renames: Renames<'_>) -> Result<Self, MissingSymbol> {
-        let negotiated = negotiate(library, renames).filter(|reply| reply.loaderLayerInterfaceVersion >= 2);
+    /// The library offers no usable `vkGetInstanceProcAddr`: [`LayerLibraryProblem::NegotiationRefused`] if the layer refused the negotiation,
+    /// and else [`LayerLibraryProblem::NoSymbol`].
+    pub(crate) fn of(library: &Library, renames: Renames<'_>) -> Result<Self, LayerLibraryProblem> {
+        let reply = negotiate(library, renames);
+        let refusal = reply.as_ref().err().copied();
+        let reply = reply.ok().flatten();
+        let negotiated = reply.filter(|reply| reply.loaderLayerInterfaceVersion >= 2);
         let (gipa, gdpa, gpdpa) = negotiated.map_or((None, None, None), |reply| {
             (
                 reply.pfnGetInstanceProcAddr,
@@ -53,10 +57,15 @@ impl LayerFunctions {
             unsafe { typed(named(library, renames.get_instance_proc_addr, "vkGetInstanceProcAddr")) }
         };
         let Some(get_instance_proc_addr) = gipa.or_else(exported) else {
-            return Err(MissingSymbol(symbol(
-                renames.get_instance_proc_addr,
-                "vkGetInstanceProcAddr",
-            )));
+            let missing = symbol(renames.get_instance_proc_addr, "vkGetInstanceProcAddr");
+            return Err(match refusal {
+                None => LayerLibraryProblem::NoSymbol(missing),
+                Some(result) => LayerLibraryProblem::NegotiationRefused {
+                    negotiate: symbol(renames.negotiate, NEGOTIATE),
+                    result: result.0,
+                    symbol: missing,
+                },
+            });
         };
         let exported = || {
             // SAFETY: the export is the layer's `vkGetDeviceProcAddr`, under its own name or the manifest's.
@@ -78,12 +87,17 @@ fn named(library: &Library, rename: Option<&Text>, name: &str) -> PFN_vkVoidFunc
     library.function_named(rename.map_or(name.as_bytes(), |text| text.as_bytes()))
 }
 
-/// Negotiates the interface with the layer. Returns `None` if the layer lacks the function or reports an error, in which case the loader
-/// uses the library's exports (LAY-212).
-fn negotiate(library: &Library, renames: Renames<'_>) -> Option<VkNegotiateLayerInterface> {
-    let function = named(library, renames.negotiate, "vkNegotiateLoaderLayerInterfaceVersion");
+/// Negotiates the interface with the layer. Returns `None` if the layer lacks the function. Then, and if the layer reports an error, the
+/// loader uses the library's exports (LAY-212).
+///
+/// # Errors
+/// The result of the layer's function.
+fn negotiate(library: &Library, renames: Renames<'_>) -> Result<Option<VkNegotiateLayerInterface>, VkResult> {
+    let function = named(library, renames.negotiate, NEGOTIATE);
     // SAFETY: the export is the layer's negotiation function, which has this type.
-    let function: NegotiateLayerInterface = unsafe { typed(function) }?;
+    let Some(function): Option<NegotiateLayerInterface> = (unsafe { typed(function) }) else {
+        return Ok(None);
+    };
     let mut interface = VkNegotiateLayerInterface {
         sType: LAYER_NEGOTIATE_INTERFACE_STRUCT,
         pNext: core::ptr::null_mut(),
@@ -94,5 +108,8 @@ fn negotiate(library: &Library, renames: Renames<'_>) -> Option<VkNegotiateLayer
     };
     // SAFETY: the structure is writable; this is the first call of the layer since its library was loaded.
     let result = unsafe { function(&mut interface) };
-    (result == VkResult::VK_SUCCESS).then_some(interface)
+    match result {
+        VkResult::VK_SUCCESS => Ok(Some(interface)),
+        refusal => Err(refusal),
+    }
 }

@@ -119,10 +119,7 @@ fn open(manifest: &LayerManifest, journal: &Journal<'_>) -> Result<Opened, Layer
         get_instance_proc_addr: manifest.functions.get_instance_proc_addr.as_ref(),
         get_device_proc_addr: manifest.functions.get_device_proc_addr.as_ref(),
     };
-    let functions = LayerFunctions::of(&library, renames).map_err(|missing| {
-        note_unloading(Raw(&path), journal);
-        LayerLibraryProblem::NoSymbol(missing.0)
-    })?;
+    let functions = LayerFunctions::of(&library, renames).inspect_err(|_| note_unloading(Raw(&path), journal))?;
     let function = functions.get_instance_proc_addr as *const ();
     let path = loaded_path(&path, function, journal);
     Ok(Opened {

@@ -179,6 +179,10 @@ impl LayerLibraryProblem {
             Self::NoSymbol(symbol) | Self::NoPreInstanceFunction(_, symbol) => {
                 record.text("function", symbol);
             }
+            Self::NegotiationRefused { negotiate, result, .. } => {
+                record.text("function", negotiate);
+                record.signed("result", (*result).into());
+            }
         }
     }
 }

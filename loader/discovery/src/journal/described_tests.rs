@@ -238,6 +238,15 @@ fn reasons_about_layers() {
             word("function", "S"),
         ),
         (
+            library(Library::NegotiationRefused {
+                negotiate: "N".into(),
+                result: -3,
+                symbol: "S".into(),
+            }),
+            "layer-library.negotiation-refused",
+            format!("{},{}", word("function", "N"), number("result", -3)),
+        ),
+        (
             library(Library::NoPreInstanceFunction("vkEnumerateInstanceVersion", "S".into())),
             "layer-library.no-pre-instance-function",
             word("function", "S"),

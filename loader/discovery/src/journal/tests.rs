@@ -63,6 +63,7 @@ fn exact_messages() {
         ("LAY-204", library(LayerLibraryProblem::NotOpened(Text::default()), false), info | layer, "Requested layer \"NAME\" failed to load."),
         ("LAY-204", library(LayerLibraryProblem::WrongArchitecture(Text::default()), true), error | layer, "Requested layer \"NAME\" was wrong bit-type!"),
         ("LAY-204", library(LayerLibraryProblem::NoSymbol("S".into()), false), error | layer, "loader_create_instance_chain: Failed to find 'S' in layer \"PATH\""),
+        ("LAY-204", library(LayerLibraryProblem::NegotiationRefused { negotiate: "N".into(), result: -3, symbol: "S".into() }, false), error | layer, "loader_create_instance_chain: Failed to find 'S' in layer \"PATH\", whose N returned VkResult -3"),
     ];
     for (requirement, reason, bits, text) in cases {
         let message = decision(reason).message();

@@ -32,6 +32,20 @@ pub(super) const ROWS: &[Row] = &[
     })
     .gone(),
     Row::new(
+        "a layer refuses the interface of the loader",
+        |machine| {
+            good(machine);
+            let functions = r#", "functions": {"vkGetInstanceProcAddr": "absent"}"#;
+            machine.working_layer("implicit", "old", "negotiate-result -3", functions);
+        },
+        "layer-library.negotiation-refused",
+    )
+    .about("vkNegotiateLoaderLayerInterfaceVersion returned VK_ERROR_INITIALIZATION_FAILED")
+    .remedy("switch it off: OFF_old=1 PROGRAM", |machine| {
+        machine.variable("OFF_old", "1");
+    })
+    .gone(),
+    Row::new(
         "the manifest of a layer is cut off",
         |machine| {
             good(machine);

@@ -24,6 +24,15 @@ pub enum LayerLibraryProblem {
     WrongArchitecture(Text),
     /// The library does not export this symbol, and the loader knows no other way to find the function.
     NoSymbol(Text),
+    /// The layer refuses the negotiation, and the loader knows no other way to find the function.
+    NegotiationRefused {
+        /// Name of the layer's function for the negotiation.
+        negotiate: Text,
+        /// `VkResult` of the negotiation.
+        result: i32,
+        /// Symbol that the library does not export, and that the loader would use without a negotiation.
+        symbol: Text,
+    },
     /// The library does not export this symbol, which the manifest names for this query.
     NoPreInstanceFunction(&'static str, Text),
 }
@@ -34,13 +43,14 @@ impl LayerLibraryReason {
             LayerLibraryProblem::NotOpened(_) => Code::LayerLibraryNotOpened,
             LayerLibraryProblem::WrongArchitecture(_) => Code::LayerLibraryWrongArchitecture,
             LayerLibraryProblem::NoSymbol(_) => Code::LayerLibraryNoSymbol,
+            LayerLibraryProblem::NegotiationRefused { .. } => Code::LayerLibraryNegotiationRefused,
             LayerLibraryProblem::NoPreInstanceFunction(..) => Code::LayerLibraryNoPreInstanceFunction,
         }
     }
 
     pub(super) fn bits(&self) -> Option<LogBits> {
         Some(match &self.problem {
-            LayerLibraryProblem::NoSymbol(_) => LAYER_ERROR,
+            LayerLibraryProblem::NoSymbol(_) | LayerLibraryProblem::NegotiationRefused { .. } => LAYER_ERROR,
             LayerLibraryProblem::NoPreInstanceFunction(..) => LAYER_WARN,
             LayerLibraryProblem::NotOpened(_) | LayerLibraryProblem::WrongArchitecture(_) => {
                 if self.requested {
@@ -62,6 +72,14 @@ impl LayerLibraryReason {
             LayerLibraryProblem::NoSymbol(symbol) => write!(
                 out,
                 "loader_create_instance_chain: Failed to find '{symbol}' in layer \"{path}\""
+            ),
+            LayerLibraryProblem::NegotiationRefused {
+                negotiate,
+                result,
+                symbol,
+            } => write!(
+                out,
+                "loader_create_instance_chain: Failed to find '{symbol}' in layer \"{path}\", whose {negotiate} returned VkResult {result}"
             ),
             LayerLibraryProblem::NoPreInstanceFunction(query, symbol) => write!(
                 out,

@@ -15,6 +15,8 @@ const CODES: [&str; 4] = [
     "driver.no-export",
     "layer-library.no-symbol",
 ];
+/// Code of findings about a layer that refuses the loader's interface.
+const REFUSED: &str = "layer-library.negotiation-refused";
 /// Functions of which a driver exports at least one.
 const OF_DRIVERS: [&str; 2] = ["vk_icdGetInstanceProcAddr", "vkGetInstanceProcAddr"];
 /// Functions of which a layer exports at least one, unless its manifest names others.
@@ -26,6 +28,9 @@ const MANGLED: &str = "_Z";
 
 /// Adds the mistake to a finding about a library that lacks functions. `manifest` is the manifest of the driver or layer.
 pub(in crate::causes) fn explain(dropped: &mut Dropped, manifest: Option<&str>, own: Identity) {
+    if dropped.code == REFUSED {
+        return refused(dropped, manifest);
+    }
     if !CODES.contains(&dropped.code.as_str()) {
         return;
     }
@@ -75,6 +80,19 @@ pub(in crate::causes) fn explain(dropped: &mut Dropped, manifest: Option<&str>, 
 pub(crate) fn is_driver(library: &Path) -> bool {
     let symbols = Symbols::of(library);
     symbols.defined().iter().any(|name| *name == OF_DRIVERS[0])
+}
+
+/// Adds the manifest of a layer that refuses the loader's interface, and the variable that switches the layer off.
+fn refused(dropped: &mut Dropped, manifest: Option<&str>) {
+    let own = manifest.and_then(|manifest| manifests::own_switch(Path::new(manifest), &dropped.name));
+    let (variable, value) = own.unwrap_or_else(|| ("VK_LOADER_LAYERS_DISABLE".into(), dropped.name.clone()));
+    dropped.advice = format!(
+        "Update the layer to a version for this loader, or remove it; until then, switch it off: {variable}={} PROGRAM",
+        word(&value)
+    );
+    dropped
+        .findings
+        .extend(manifest.map(|manifest| format!("its manifest: {manifest}")));
 }
 
 /// Returns the names of the functions that a manifest promises for a layer.
