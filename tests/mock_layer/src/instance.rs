@@ -192,7 +192,7 @@ unsafe fn work_inside<const N: usize>(
     // SAFETY: the caller guarantees an instance that the next layer created, and the structures of this call.
     let record = unsafe {
         keep_nodes(layer, info, nodes);
-        remember(layer, *instance, nodes, link, own_instance)
+        remember(layer, *instance, nodes, link, (own_instance, asked_version(info)))
     };
     if layer.config.flag("probe") {
         // SAFETY: the next layer created the record's instance, which is valid until this call returns.
@@ -214,6 +214,15 @@ unsafe fn work_inside<const N: usize>(
     }
 }
 
+/// Returns the version of Vulkan that the application asks for; 0 for no version.
+///
+/// # Safety
+/// The application info of `info` is valid or NULL.
+unsafe fn asked_version(info: &vk::InstanceCreateInfo<'_>) -> u32 {
+    // SAFETY: the caller passes an application info that is valid or NULL.
+    unsafe { info.p_application_info.as_ref() }.map_or(0, |app| app.api_version)
+}
+
 /// Writes the received create info into the journal.
 ///
 /// # Safety
@@ -224,7 +233,7 @@ unsafe fn record_creation(layer: &Layer, info: &vk::InstanceCreateInfo<'_>, node
         (
             joined(&names(info.pp_enabled_layer_names, info.enabled_layer_count)),
             joined(&names(info.pp_enabled_extension_names, info.enabled_extension_count)),
-            info.p_application_info.as_ref().map_or(0, |app| app.api_version),
+            asked_version(info),
         )
     };
     let handle = if instance == vk::Instance::null() {
@@ -352,7 +361,7 @@ unsafe fn remember(
     handle: vk::Instance,
     nodes: &Nodes,
     (next, next_physical): Link,
-    own_instance: vk::Instance,
+    (own_instance, version): (vk::Instance, u32),
 ) -> InstanceRecord {
     let record = InstanceRecord {
         handle,
@@ -361,6 +370,7 @@ unsafe fn remember(
         callbacks: nodes.callbacks,
         extra_devices: Vec::new(),
         own_instance,
+        version,
     };
     // SAFETY: the instance is live until this call returns.
     let key = unsafe { dispatch_word(handle.as_raw() as usize) };

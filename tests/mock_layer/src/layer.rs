@@ -28,6 +28,8 @@ pub(crate) struct InstanceRecord {
     pub(crate) extra_devices: Vec<(vk::Device, vk::PFN_vkGetDeviceProcAddr)>,
     /// Instance that the layer created through the loader's exported functions.
     pub(crate) own_instance: vk::Instance,
+    /// Version of Vulkan that the application asked for; 0 for no version.
+    pub(crate) version: u32,
 }
 
 /// Data of this layer about a device.

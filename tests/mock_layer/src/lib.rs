@@ -39,6 +39,7 @@
 //! | `own-instance` | create an instance through the loader in `vkCreateInstance` |
 //! | `extra-devices N`, `instance-devices N` | create devices through the callback, in `vkCreateDevice` or `vkCreateInstance` |
 //! | `devices reverse`, `devices drop-first` | change the list of physical devices |
+//! | `devices reverse-old` | reverse the list of physical devices for an application that asks for Vulkan 1.0 |
 //! | `devices overstate` | report the largest possible number if a query asks only for the number of devices or groups |
 //! | `devices late` | report no devices in the first query for their number |
 //! | `device-extension NAME N` | report a device extension as the layer's own |

@@ -12,7 +12,12 @@ use crate::wrap;
 
 /// Changes a list of physical devices according to the configuration, and wraps the devices if the layer wraps objects.
 fn shown(layer: &Layer, key: usize, mut devices: Vec<vk::PhysicalDevice>) -> Vec<vk::PhysicalDevice> {
-    if layer.config.lists("devices", "reverse") {
+    let is_old = || {
+        layer
+            .instance(key)
+            .is_some_and(|record| record.version < vk::API_VERSION_1_1)
+    };
+    if layer.config.lists("devices", "reverse") || layer.config.lists("devices", "reverse-old") && is_old() {
         devices.reverse();
     }
     if layer.config.lists("devices", "drop-first") && !devices.is_empty() {
