@@ -23,6 +23,8 @@ pub(crate) struct Beside<'a> {
     /// Layers of the program. The flag is `true` if the program requested the layer.
     layers: Vec<(String, bool)>,
     variables: Variables,
+    /// `true` if the program was made for Vulkan 1.0. Layers may treat such programs differently.
+    is_old: bool,
 }
 
 impl<'a> Beside<'a> {
@@ -35,6 +37,7 @@ impl<'a> Beside<'a> {
             path: path.map_or_else(|| library.path(), PathBuf::from),
             layers: layers.map(|layer| (layer.name.clone(), layer.is_asked_for)).collect(),
             variables: Variables::of(finished),
+            is_old: report.is_for_first_version(),
         }
     }
 
@@ -45,8 +48,15 @@ impl<'a> Beside<'a> {
 
     /// Runs the probe as [`run`](Self::run) does, for at most `limit`.
     pub(crate) fn run_within(&self, without: &str, limit: Duration) -> io::Result<Finished> {
+        child::run(self.command(without, false)?, limit, KEPT)
+    }
+
+    /// Returns the command that runs the probe without the layers that `without` matches. If `as_old` is `true`, the probe imitates a
+    /// program that was made for Vulkan 1.0.
+    fn command(&self, without: &str, as_old: bool) -> io::Result<Command> {
         let mut command = Command::new(crate::itself::path()?);
         command.arg(crate::probe::ARGUMENT);
+        command.args(as_old.then_some("--old-program"));
         let wanted = self.layers.iter().filter(|(_, is_asked_for)| *is_asked_for);
         let wanted = wanted.filter(|(name, _)| without != ALL && without != name);
         command.args(wanted.map(|(name, _)| format!("--layer={name}")));
@@ -55,12 +65,30 @@ impl<'a> Beside<'a> {
         if !without.is_empty() {
             leave_out(&mut command, WITHOUT_LAYERS, without);
         }
-        child::run(command, limit, KEPT)
+        Ok(command)
     }
 
     /// Returns the results of a probe without the layers that the pattern `without` matches.
     pub(crate) fn seen(&self, without: &str) -> io::Result<Option<Seen>> {
         Ok(Seen::last(&self.run(without)?.output))
+    }
+
+    /// Returns the devices that the program receives, according to the results of a probe without the layers that `without` matches. Layers
+    /// may arrange the devices otherwise for a program that was made for Vulkan 1.0, so that another probe imitates such a program.
+    pub(crate) fn arranged(&self, seen: Seen, without: &str) -> io::Result<Seen> {
+        if !self.is_old {
+            return Ok(seen);
+        }
+        let old = child::run(self.command(without, true)?, self.library.limit(), KEPT)?;
+        Ok(match Seen::last(&old.output) {
+            Some(old) if old.is_complete() => seen.arranged_as(old),
+            _ => seen,
+        })
+    }
+
+    /// Returns the devices that the program receives without the layers that the pattern `without` matches.
+    pub(crate) fn received(&self, without: &str) -> io::Result<Option<Seen>> {
+        self.seen(without)?.map(|seen| self.arranged(seen, without)).transpose()
     }
 
     /// Finds the layers whose removal makes more devices usable, and adds them to the report. `seen` has the results of the probe with all

@@ -69,6 +69,9 @@ pub(crate) enum Command {
         /// Asks the driver that the variables select, whatever its kind, and uses no layers.
         #[arg(long)]
         driver: bool,
+        /// Creates an instance of Vulkan 1.0.
+        #[arg(long)]
+        old_program: bool,
         /// Creates no instance.
         #[arg(long)]
         extensions_only: bool,
@@ -179,6 +182,7 @@ impl Command {
             Self::Catalogue(command) => command.run(),
             Self::Probe {
                 driver,
+                old_program,
                 extensions_only,
                 open_only,
                 record,
@@ -192,6 +196,7 @@ impl Command {
                     _ if open_only => Extent::Nothing,
                     _ if extensions_only => Extent::Extensions,
                     true => Extent::Driver,
+                    false if old_program => Extent::OldProgram,
                     false => Extent::Program,
                 };
                 if driver {

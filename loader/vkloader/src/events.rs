@@ -319,6 +319,19 @@ pub(crate) struct Device {
     pub(crate) rule: String,
 }
 
+/// Text before the API version in the log message about the application.
+const ASKED_VERSION: &str = ", apiVersion: ";
+
+impl Record {
+    /// Returns the version of Vulkan that the application asks for, if the record has the log message about the application.
+    pub(crate) fn asked_version(&self) -> Option<&str> {
+        match &self.event {
+            Event::Message(message) => Some(message.text.rsplit_once(ASKED_VERSION)?.1.trim()),
+            _ => None,
+        }
+    }
+}
+
 /// Beginning of every record.
 const BEGINNING: &str = "{\"event\":";
 

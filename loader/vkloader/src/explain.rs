@@ -277,8 +277,9 @@ impl Explain {
         }
         let seen = Seen::last(&own.output).filter(|_| report::build(&own, Received::default()).has_layers_of(&alone));
         let Some(seen) = seen else { return Ok((None, alone)) };
+        let seen = beside.arranged(seen, "")?;
         if !alone.devices.is_empty() || !alone.hidden.is_empty() {
-            alone = of_devices(finished, &seen, |layer| beside.seen(layer))?;
+            alone = of_devices(finished, &seen, |layer| beside.received(layer))?;
         }
         beside.blame_layers(&seen, &mut alone)?;
         beside.compare_extensions(&seen, &mut alone)?;

@@ -80,6 +80,41 @@ pub(crate) fn owner_of_lost(root: &Path, paths: &[PathBuf]) -> Option<String> {
         .or_else(of_rpm)
 }
 
+/// Returns `true` if the contents of a file differ from those that its package installed. Only dpkg and rpm are asked.
+pub(crate) fn is_altered(path: &str) -> bool {
+    let paths = paths_of(path);
+    let output = |program: &str, arguments: &[&str]| {
+        let mut command = Command::new(program);
+        let made = command.env("LC_ALL", "C").args(arguments).arg(path).output().ok()?;
+        Some(String::from_utf8_lossy(&made.stdout).into_owned())
+    };
+    match listed(Path::new(DPKG_LISTS), &paths) {
+        Some(Some(package)) => {
+            let name = package.trim_start_matches("package ");
+            let sums = fs::read_to_string(format!("{DPKG_LISTS}/{name}.md5sums")).unwrap_or_default();
+            let expected = paths.iter().find_map(|path| sum_of(&sums, path));
+            let found = output("md5sum", &[]);
+            let found = found.as_deref().and_then(|line| line.split_whitespace().next());
+            expected.is_some_and(|expected| found.is_some_and(|found| found != expected))
+        }
+        Some(None) => false,
+        None => output("rpm", &["-V", "--nodeps", "-f"]).is_some_and(|answer| is_in_answer(&answer, &paths)),
+    }
+}
+
+/// Returns the checksum of a file in the list of a package of dpkg.
+fn sum_of<'a>(sums: &'a str, path: &Path) -> Option<&'a str> {
+    let name = relative(path)?;
+    let mut lines = sums.lines().filter_map(|line| line.split_once("  "));
+    lines.find(|(_, file)| *file == name).map(|(sum, _)| sum)
+}
+
+/// Returns `true` if the answer of `rpm -V` reports other contents of one of the paths.
+fn is_in_answer(answer: &str, paths: &[PathBuf]) -> bool {
+    let is_one = |line: &str| paths.iter().any(|path| line.ends_with(&format!(" {}", path.display())));
+    answer.lines().any(|line| line.get(2..3) == Some("5") && is_one(line))
+}
+
 /// Folder in which pacman has a folder for each package, and the file of apk that describes all packages.
 const PACMAN_LISTS: &str = "/var/lib/pacman/local";
 const APK_LIST: &str = "/lib/apk/db/installed";
@@ -274,6 +309,17 @@ mod tests {
         ] {
             assert_eq!(MANAGERS[manager].package(answer).as_deref(), package, "{answer}");
         }
+    }
+
+    #[test]
+    fn package_managers_report_altered_files() {
+        let sums = "0123  usr/lib/libone.so\n4567  lib/libtwo.so\n";
+        assert_eq!(sum_of(sums, Path::new("/lib/libtwo.so")), Some("4567"));
+        assert_eq!(sum_of(sums, Path::new("/lib/libone.so")), None);
+        let answer = ".......T.  c /etc/one\nS.5....T.    /usr/lib64/libone.so\n.......T.    /usr/lib64/libtwo.so\n";
+        assert!(is_in_answer(answer, &["/usr/lib64/libone.so".into()]));
+        assert!(!is_in_answer(answer, &["/usr/lib64/libtwo.so".into()]));
+        assert!(!is_altered("/nowhere/libnone.so"));
     }
 
     #[test]

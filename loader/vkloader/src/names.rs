@@ -31,6 +31,21 @@ results! {
     ERROR_NOT_PERMITTED = -1_000_174_001,
 }
 
+/// Returns a sentence for a place within another sentence: with a small first letter, unless it begins with a name, such as that of a variable.
+pub(crate) fn as_clause(sentence: &str) -> String {
+    let mut rest = sentence.chars();
+    let first = rest.next();
+    let is_name = rest
+        .clone()
+        .next()
+        .is_some_and(|second| second.is_uppercase() || second == '_');
+    if is_name {
+        return sentence.into();
+    }
+    let first: String = first.into_iter().flat_map(char::to_lowercase).collect();
+    format!("{first}{}", rest.as_str())
+}
+
 /// Returns the name of a `VkResult`, or its number if the name is unknown.
 pub(crate) fn result(code: i32) -> String {
     match RESULTS.iter().find(|(known, _)| *known == code) {
@@ -92,6 +107,15 @@ mod tests {
         for (value, name) in RESULTS {
             let line = format!("  value {name} {value}");
             assert!(snapshot.lines().any(|known| known == line), "{line}");
+        }
+    }
+
+    #[test]
+    fn names_keep_their_first_letter_within_a_sentence() {
+        assert_eq!(as_clause("The layer is off"), "the layer is off");
+        assert_eq!(as_clause("A variable"), "a variable");
+        for name in ["VK_LOADER_LAYERS_DISABLE disables it", "NVIDIA's driver", "2 devices"] {
+            assert_eq!(as_clause(name), name);
         }
     }
 

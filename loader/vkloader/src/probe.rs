@@ -89,6 +89,29 @@ impl Seen {
             .find(|(_, code)| *code != vulkan::SUCCESS)
     }
 
+    /// Arranges the devices as in `other`, and takes over the calls of `other`. The devices keep what only this probe knows.
+    pub(crate) fn arranged_as(mut self, other: Self) -> Self {
+        let known = &mut self.devices;
+        let devices = other.devices.into_iter().map(|device| {
+            let is_same =
+                |one: &Device| (&one.name, one.vendor, one.device) == (&device.name, device.vendor, device.device);
+            match known.iter().position(is_same) {
+                Some(place) => Device {
+                    created: device.created,
+                    ..known.remove(place)
+                },
+                None => device,
+            }
+        });
+        let devices = devices.collect();
+        Self {
+            instance: other.instance,
+            enumeration: other.enumeration,
+            devices,
+            ..self
+        }
+    }
+
     /// Returns the last line of results in the output of a probe. The results are incomplete if the probe ended early.
     pub(crate) fn last(output: &[u8]) -> Option<Self> {
         let lines = output.split(|&byte| byte == b'\n').rev();
@@ -140,6 +163,8 @@ pub(crate) struct Device {
 pub(crate) enum Extent {
     /// The first commands that every program calls.
     Program,
+    /// The first commands of a program that was made for Vulkan 1.0.
+    OldProgram,
     /// Commands that query the instance extensions and devices of one driver.
     Driver,
     /// The command that queries the instance extensions of one driver, without an instance.
@@ -191,7 +216,9 @@ pub(crate) fn run(
     seen.library = opened.as_ref().ok().and_then(Entry::file).or_else(mapped);
     match opened {
         Ok(_) if extent == Extent::Nothing => {}
-        Ok(entry) if extent == Extent::Program => ask(&entry, layers, &mut seen, tell)?,
+        Ok(entry) if matches!(extent, Extent::Program | Extent::OldProgram) => {
+            ask(&entry, extent, layers, &mut seen, tell)?;
+        }
         Ok(entry) => ask_driver(&entry, extent, &mut seen),
         Err(words) => seen.not_opened = Some(words),
     }
@@ -225,6 +252,7 @@ fn words(error: &dyn std::error::Error) -> String {
 /// Calls the first commands of a usual program in their usual order, and creates a logical device on each physical device.
 fn ask(
     entry: &Entry,
+    extent: Extent,
     layers: &[String],
     seen: &mut Seen,
     tell: &mut dyn FnMut(&Seen) -> io::Result<()>,
@@ -233,7 +261,7 @@ fn ask(
     seen.version = Some(version(entry.version()));
     // From this point on, a manifest, driver or layer may crash the process.
     tell(seen)?;
-    let instance = match create(entry, Extent::Program, layers, seen) {
+    let instance = match create(entry, extent, layers, seen) {
         Ok(instance) => instance,
         Err(code) => {
             seen.instance = Some(code);
@@ -312,6 +340,11 @@ fn create(entry: &Entry, extent: Extent, layers: &[String], seen: &mut Seen) -> 
         .filter_map(|name| CString::new(name.as_str()).ok())
         .collect();
     let layers: Vec<&CStr> = layers.iter().map(CString::as_c_str).collect();
+    let number = if extent == Extent::OldProgram {
+        vulkan::VERSION_1_0
+    } else {
+        number
+    };
     entry.instance(number, 0, &[], &layers)
 }
 
@@ -347,7 +380,7 @@ fn describe(device: Physical<'_>) -> Device {
         api_version: version(properties.api_version),
         ..Device::default()
     };
-    if properties.api_version < vulkan::VERSION_1_1 {
+    if properties.api_version < vulkan::VERSION_1_1 || !device.has_newer_commands() {
         return described;
     }
     let extensions = device.extensions();

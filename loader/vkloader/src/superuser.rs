@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Commands that only the superuser may run.
-const COMMANDS: [&str; 30] = [
+const COMMANDS: [&str; 32] = [
     "add-apt-repository",
     "akmods",
     "apk",
@@ -18,6 +18,8 @@ const COMMANDS: [&str; 30] = [
     "dpkg",
     "dracut",
     "envycontrol",
+    "groupadd",
+    "groupmod",
     "grub2-mkconfig",
     "grubby",
     "ldconfig",

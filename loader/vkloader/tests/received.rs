@@ -129,10 +129,48 @@ fn a_program_whose_layer_drops_a_device() {
     assert_eq!(report["hidden"][0]["by"], "VK_LAYER_drops");
 }
 
+/// A layer may arrange the devices otherwise for a program that asks for Vulkan 1.0.
+#[test]
+fn a_program_of_vulkan_1_0_comes_with_its_own_order_of_devices() {
+    let mut machine = Machine::new();
+    machine.driver(
+        "both",
+        "device card\ndevice.uuid 1\ndevice own\ndevice.type 1\ndevice.uuid 2",
+    );
+    let manifest = machine.working_layer(
+        "implicit",
+        "turns",
+        "devices reverse-old\nname VK_LAYER_MESA_device_select",
+        "",
+    );
+    let text = std::fs::read_to_string(&manifest).expect("just written");
+    let text = text.replace("VK_LAYER_turns", "VK_LAYER_MESA_device_select");
+    std::fs::write(&manifest, text).expect("written");
+    machine.variable("DRI_PRIME", "1");
+    let names = |report: &serde_json::Value| -> Vec<String> {
+        let devices = report["devices"].as_array().expect("a list");
+        let names = devices.iter().filter_map(|device| device["name"].as_str());
+        names.map(String::from).collect()
+    };
+    assert_eq!(names(&of_program(&machine)), ["card", "own"]);
+    let old = of_program_with(&machine, &["--old-program"]);
+    assert_eq!(names(&old), ["own", "card"]);
+    assert_eq!(old["devices"][1]["moved_by"], "VK_LAYER_MESA_device_select");
+    assert!(old["devices"][1]["uuid"].is_string(), "{old:#}");
+    let found = old["dropped"].to_string();
+    assert!(found.contains("in spite of DRI_PRIME=1"), "{found}");
+}
+
 /// Runs `vkloader explain` with the probe as the user's program, and returns the report.
 fn of_program(machine: &Machine) -> serde_json::Value {
+    of_program_with(machine, &[])
+}
+
+/// Runs `vkloader explain` with the probe and the options `more` as the user's program, and returns the report.
+fn of_program_with(machine: &Machine, more: &[&str]) -> serde_json::Value {
     let (own, file) = (env!("CARGO_BIN_EXE_vkloader"), library());
-    let program = ["explain", "--json", "--", own, "probe", file.to_str().expect("plain")];
+    let program = ["explain", "--json", "--", own, "probe"];
+    let program = [&program, more, &[file.to_str().expect("plain")]].concat();
     serde_json::from_slice(&machine.run(&program).stdout).expect("a report")
 }
 

@@ -104,7 +104,7 @@ fn is_choice(one: &Dropped) -> bool {
 }
 
 /// Returns `true` for a finding about a manifest of a driver that a variable leaves out.
-fn is_left_out(one: &Dropped) -> bool {
+pub(super) fn is_left_out(one: &Dropped) -> bool {
     [Code::DriverManifestDisabled, Code::DriverManifestNotSelected]
         .iter()
         .any(|code| code.name() == one.code)
@@ -142,7 +142,7 @@ fn leaves_out_better(report: &Report, kept: &[&str], usual: &[String]) -> bool {
 }
 
 /// Returns `true` if a driver is for a card. The vendor counts for a card without its own kernel driver.
-fn serves(library: &str, card: &Card) -> bool {
+pub(super) fn serves(library: &str, card: &Card) -> bool {
     let known = card.kernel_driver.as_deref().map(|driver| libraries_for(card, driver));
     match known.filter(|libraries| !libraries.is_empty()) {
         Some(libraries) => libraries.contains(&library),

@@ -6,7 +6,7 @@ mod missing;
 
 pub(super) use missing::update;
 
-use super::{chosen, display, late, surfaces, unfound, words};
+use super::{chosen, display, hardware, late, surfaces, unfound, words};
 use crate::events::{Event, Record};
 use crate::installed;
 use crate::names;
@@ -215,27 +215,20 @@ fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> {
     Some(rest.split_once(after)?.0)
 }
 
-/// Text before the API version in the log message about the application.
-const ASKED_VERSION: &str = ", apiVersion: ";
-
 /// Variable that sets the version of Vulkan that Mesa's drivers report.
 const OVERRIDE: &str = "MESA_VK_VERSION_OVERRIDE";
 
 /// Adds the usable devices to `found`, the finding about the program's failure, if the program requested a newer API version than each of
-/// them has.
+/// them has. A software device counts only on a machine without another device, unless the program created a device.
 fn compare_versions(found: &mut Dropped, report: &Report, records: &[&Record]) {
-    let asked = records.iter().rev().find_map(|record| match &record.event {
-        Event::Message(message) => message
-            .text
-            .split_once(ASKED_VERSION)
-            .map(|(_, version)| version.trim()),
-        _ => None,
-    });
+    let asked = report.asked_version.as_deref();
     let Some((asked, wanted)) = asked.and_then(|asked| Some((asked, minor(asked)?))) else {
         return;
     };
     let is_older = |device: &&Device| minor(&device.api_version).is_some_and(|own| own < wanted);
-    let usable = || report.devices.iter().filter(|device| device.is_usable);
+    let has_card = report.devices.iter().any(hardware::is_hardware) && !late::has_device(records);
+    let counts = |device: &&Device| device.is_usable && !(has_card && device.is_software());
+    let usable = || report.devices.iter().filter(counts);
     if !usable().all(|device| is_older(&device)) {
         return;
     }
@@ -251,7 +244,12 @@ fn compare_versions(found: &mut Dropped, report: &Report, records: &[&Record]) {
     if findings.is_empty() {
         return;
     }
-    found.reason = format!("{} It asks for Vulkan {asked}, which no device has.", found.reason);
+    let none = if usable().count() < report.devices.len() {
+        "no graphics card"
+    } else {
+        "no device"
+    };
+    found.reason = format!("{} It asks for Vulkan {asked}, which {none} has.", found.reason);
     found.findings.extend(findings);
     if let Some(value) = report.variables.get(OVERRIDE) {
         found.advice =
@@ -318,7 +316,7 @@ fn name_layer(found: &mut Dropped, report: &Report, records: &[&Record]) {
     found.reason = format!("The program asked for {name}, which is not installed, so it got no instance.");
     let left_out = |dropped: &&Dropped| dropped.name == name && dropped.code != codes::INSTANCE_LAYER_MISSING.name;
     if let Some(dropped) = report.dropped.iter().find(left_out) {
-        leave_out_layer(found, &lower(dropped.reason.trim_end_matches('.')));
+        leave_out_layer(found, &names::as_clause(dropped.reason.trim_end_matches('.')));
         found.findings.insert(0, dropped.in_short());
         found.file.clone_from(&dropped.file);
         found.advice.clone_from(&dropped.advice);
@@ -360,13 +358,6 @@ fn leave_out_layer(found: &mut Dropped, why: &str) {
     let name = &found.name;
     found.reason = format!("The program asked for {name}, which is installed, but was left out: {why}.");
     found.code = codes::INSTANCE_LAYER_LEFT_OUT.name.into();
-}
-
-/// Returns a text that begins with a lower-case letter.
-fn lower(text: &str) -> String {
-    let mut rest = text.chars();
-    let first: String = rest.next().into_iter().flat_map(char::to_lowercase).collect();
-    format!("{first}{}", rest.as_str())
 }
 
 /// Returns the requested layer whose library could not be used. The loader then refuses the instance without a record about the layer.

@@ -3,7 +3,7 @@
 use super::instance::update;
 use crate::events::{Event, Record};
 use crate::names::OF_SHELL;
-use crate::report::{Device, Dropped, Report, codes};
+use crate::report::{DISCRETE, Device, Dropped, Report, codes, rank};
 
 /// Remedy for a program that created a device and then failed.
 const AFTER_DEVICE: &str = "Read the last lines that the program printed: Vulkan worked up to the creation of a device, so the reason may be \
@@ -80,14 +80,23 @@ pub(super) fn chose_none(report: &mut Report, records: &[&Record]) {
 }
 
 /// Ranks findings about cards that a program cannot use before the finding that it created none of the devices, because the program may want one of
-/// these cards.
+/// these cards. A card that is only unused counts if the program saw no discrete device, unless the user reserved the card.
 pub(super) fn cards_first(report: &mut Report) {
     let chosen = report
         .dropped
         .iter()
         .find(|one| one.code == codes::PROGRAM_CHOSE_NONE.name);
     let Some(rank) = chosen.map(|one| one.rank) else { return };
-    let cards = report.dropped.iter_mut().filter(|one| one.is_about_missed_card());
+    let has_discrete = report
+        .devices
+        .iter()
+        .any(|device| device.is_usable && device.kind == DISCRETE);
+    let is_idle = |one: &Dropped| {
+        let is_reserved = one.code == codes::HARDWARE_FOR_GUESTS.name;
+        one.subject == "hardware" && one.rank == rank::ASIDE && !has_discrete && !is_reserved
+    };
+    let is_missed = |one: &&mut Dropped| one.is_about_missed_card() || is_idle(one);
+    let cards = report.dropped.iter_mut().filter(is_missed);
     cards.for_each(|one| one.rank = one.rank.min(rank.saturating_sub(1)));
 }
 
@@ -125,18 +134,30 @@ pub(super) fn has_device(records: &[&Record]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{Verdict, rank};
+    use crate::report::Verdict;
 
     #[test]
     fn a_card_that_a_program_misses_comes_before_its_choice_of_no_device() {
-        let card = |rank| Dropped {
+        let card = |row: &codes::Row, rank| Dropped {
             rank,
-            ..codes::HARDWARE_FOR_GUESTS.about("card")
+            ..row.about("card")
         };
-        for (rank, first) in [(rank::CONSEQUENCE, "card"), (rank::ASIDE, "the program")] {
+        let none = codes::HARDWARE_NO_NODE;
+        for (row, rank, kind, first) in [
+            (codes::HARDWARE_FOR_GUESTS, rank::CONSEQUENCE, DISCRETE, "card"),
+            (codes::HARDWARE_FOR_GUESTS, rank::ASIDE, "integrated", "the program"),
+            (none, rank::ASIDE, "integrated", "card"),
+            (none, rank::ASIDE, DISCRETE, "the program"),
+        ] {
+            let seen = crate::probe::Device {
+                kind: kind.into(),
+                created: Some(0),
+                ..crate::probe::Device::default()
+            };
             let mut report = Report {
                 verdict: Verdict::Hardware,
-                dropped: vec![codes::PROGRAM_CHOSE_NONE.about("the program"), card(rank)],
+                dropped: vec![codes::PROGRAM_CHOSE_NONE.about("the program"), card(row, rank)],
+                devices: vec![crate::report::of_other(&seen, "")],
                 ..Report::default()
             };
             cards_first(&mut report);

@@ -1,5 +1,6 @@
 //! Finds causes that a loader cannot detect: missing libraries, unreachable hardware, and files that override others without a message.
 
+mod altered;
 mod chosen;
 mod companions;
 mod deliberate;
@@ -10,6 +11,7 @@ mod foreign;
 mod hardware;
 mod instance;
 mod late;
+mod left_out;
 mod limits;
 mod linker;
 mod loader;
@@ -26,6 +28,7 @@ mod printed;
 mod replacing;
 mod sandbox;
 mod scripts;
+mod settings;
 mod snap;
 mod spelling;
 mod surfaces;
@@ -97,6 +100,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     put_software_last(report);
     deliberate::rank_after_faults(report, &usual_manifests());
     deliberate::set_aside_left_out(report);
+    left_out::join(report);
     // If several drivers fail for one reason, the drivers without a card here come last.
     let Report { dropped, hardware, .. } = report;
     dropped.sort_by_key(|one| (one.rank, hardware::is_without_card(one, hardware)));
@@ -133,6 +137,7 @@ fn explain_each(report: &mut Report, records: &[&Record], watched: Option<&Finis
         }
         elf::explain(dropped, &about);
         elf::exports::explain(dropped, manifest.as_deref(), own);
+        altered::explain(dropped, own);
         manifest::explain(dropped, &home);
         let (layers, failed, printed) = (&report.layers[..], &report.failed[..], &report.printed[..]);
         of_crash(

@@ -3,10 +3,9 @@
 
 use super::replacing::is_replacing;
 use super::sandbox::Sandbox;
-use super::{elf, masked, multiarch, packages, spelling, unnamed, unsearched, variables};
+use super::{elf, masked, multiarch, packages, settings, spelling, unnamed, unsearched, variables};
 use crate::events::{Event, Record, Searched, TracedDecision};
 use crate::installed;
-use crate::manifests;
 use crate::report::{Device, Dropped, Fact, Facts, Kind, MESAS_LAYER, Report, Verdict, codes, rank};
 use crate::shell::word;
 use reasons::Code;
@@ -50,10 +49,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
     {
         found.push(without_manifests(report, records));
     }
-    found.extend(active_settings(report, records, silent));
-    if let Some(settings) = kept(records, "settings").last() {
-        listed_in_settings(report, &settings.name);
-    }
+    found.extend(settings::find(report, records, silent));
     for decision in kept(records, "layer").filter(|decision| decision.name == OVERRIDE) {
         found.push(Dropped {
             // This layer only selects layers, so it does not explain a missing device.
@@ -80,52 +76,6 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
         is_new
     });
     report.dropped.append(&mut found);
-}
-
-/// Returns a finding about each settings file that the loader uses. `silent` is the rank of a file that may hide devices.
-fn active_settings(report: &Report, records: &[&Record], silent: u8) -> Vec<Dropped> {
-    let used = kept(records, "settings").filter(|_| !report.ignores_settings());
-    used.map(|decision| Dropped {
-        rank: if may_hide_devices(Path::new(&decision.name)) {
-            silent
-        } else {
-            silent.max(rank::CONSEQUENCE)
-        },
-        ..codes::SETTINGS_ACTIVE.about(&decision.name)
-    })
-    .collect()
-}
-
-/// Completes the findings about layers that the settings file `settings` lists and leaves out. Only a side note if no variable asks for the
-/// layer.
-fn listed_in_settings(report: &mut Report, settings: &str) {
-    let Report {
-        dropped,
-        layers,
-        variables,
-        ..
-    } = report;
-    let is_it = |one: &&mut Dropped| {
-        one.code == "layer.listed-in-settings" && layers.iter().all(|layer| layer.name != one.name)
-    };
-    for one in dropped.iter_mut().filter(is_it) {
-        let manifest = one.file.clone().unwrap_or_default();
-        let switch = manifests::enabling_switch(Path::new(&manifest), &one.name);
-        let set = switch.filter(|(name, _)| variables.get(name).is_some_and(|value| !value.is_empty()));
-        one.reason = format!("The settings file leaves the layer {} out.", one.name);
-        one.findings.insert(0, format!("the settings file: {settings}"));
-        one.advice = format!(
-            "If this is unintended, switch the layer on in the program that wrote the settings file, such as Vulkan Configurator, or delete the \
-             file: rm {}",
-            word(settings)
-        );
-        match set {
-            Some((name, _)) => one
-                .findings
-                .insert(1, format!("{name} is set, which asks for the layer")),
-            None => one.rank = rank::ASIDE,
-        }
-    }
 }
 
 /// Returns `true` if another finding says that the loader of programs does not know the variable `name`.
@@ -168,10 +118,17 @@ fn replaced(report: &Report, name: &str, value: &str, silent: u8) -> Dropped {
     let is_cause = |one: &&Dropped| one.rank < rank::ASIDE && (is_of_driver(one) || is_of_file(one));
     let broken = report.dropped.iter().filter(is_cause);
     let after = broken.map(|one| one.rank + 1).max();
+    let (reason, words) = if value.split(':').all(str::is_empty) {
+        let reason = format!("{name} is set, but names no manifest, so that no driver is searched for.");
+        (reason, format!("its value: \"{value}\""))
+    } else {
+        let reason = format!("{name} is set, so drivers are searched only there.");
+        (reason, format!("its value: {value}"))
+    };
     Dropped {
         rank: after.map_or(silent, |after| silent.max(after)),
-        reason: format!("{name} is set, so drivers are searched only there."),
-        findings: [format!("its value: {value}")].into(),
+        reason,
+        findings: [words].into(),
         advice: match spelling::advice(value) {
             Some(advice) => format!("{advice}, or: unset {name}"),
             None => format!("If this is unintended: unset {name}"),
@@ -220,17 +177,6 @@ pub(super) fn unset_both(one: &mut Dropped) {
     }
 }
 
-/// Returns `true` if a settings file may hide drivers or devices. Most settings files only select layers.
-fn may_hide_devices(settings: &Path) -> bool {
-    const MEMBERS: [&str; 3] = [
-        "additional_drivers_use_exclusively",
-        "device_configurations",
-        "visible_devices",
-    ];
-    let text = std::fs::read_to_string(settings);
-    text.map_or(true, |text| MEMBERS.iter().any(|member| text.contains(member)))
-}
-
 /// Adds the origin of a broken override layer to the finding about the layer.
 fn left_by_configurator(dropped: &mut Dropped) {
     if dropped.name == OVERRIDE {
@@ -257,7 +203,8 @@ fn listed_by_mesa(dropped: &mut Dropped) {
     }
 }
 
-fn kept<'a>(records: &'a [&Record], subject: &'a str) -> impl Iterator<Item = &'a TracedDecision> {
+/// Returns the decisions to keep an object of the kind `subject`.
+pub(super) fn kept<'a>(records: &'a [&Record], subject: &'a str) -> impl Iterator<Item = &'a TracedDecision> {
     records.iter().filter_map(move |record| match &record.event {
         Event::Decision(decision) if decision.subject == subject && decision.is_kept() => Some(decision),
         _ => None,

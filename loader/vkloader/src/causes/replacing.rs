@@ -8,9 +8,10 @@ const OF_STEAM: [&str; 2] = ["/usr/lib/pressure-vessel/", "/run/pressure-vessel/
 /// Returns `true` if a variable replaces the search for drivers by a list that a user chose. The list of Steam's container stands for the drivers of
 /// the system, so programs need it.
 pub(super) fn is_replacing(name: &str, value: &str) -> bool {
-    let mut paths = value.split(':').filter(|path| !path.is_empty());
+    let mut paths = value.split(':').filter(|path| !path.is_empty()).peekable();
     let is_of_steam = |path: &str| OF_STEAM.iter().any(|folder| path.starts_with(folder));
-    REPLACING.contains(&name) && !paths.all(is_of_steam)
+    // A list without a path replaces the search too, so that there is no driver.
+    REPLACING.contains(&name) && (paths.peek().is_none() || !paths.all(is_of_steam))
 }
 
 #[cfg(test)]
@@ -24,6 +25,8 @@ mod tests {
             ("VK_DRIVER_FILES", own.to_owned(), false),
             ("VK_ICD_FILENAMES", format!("{own}:{own}"), false),
             ("VK_DRIVER_FILES", format!("{own}:/home/ann/own.json"), true),
+            ("VK_DRIVER_FILES", String::new(), true),
+            ("VK_ICD_FILENAMES", ":".into(), true),
             ("VK_ADD_DRIVER_FILES", "/home/ann/own.json".into(), false),
         ] {
             assert_eq!(is_replacing(name, &value), expected, "{name} {value}");

@@ -53,6 +53,11 @@ pub(crate) fn build(finished: &Finished, received: Received<'_>) -> Report {
         searched: searched(&records),
         kept: kept(&records),
         variables: Variables::of(finished),
+        asked_version: records
+            .iter()
+            .rev()
+            .find_map(|record| record.asked_version())
+            .map(String::from),
         limits: Limits::of(finished),
         executed: finished
             .environments
@@ -153,7 +158,8 @@ fn of_devices(report: &Report) -> Vec<Dropped> {
         .filter_map(|device| device.moved_by.as_deref())
         .collect();
     movers.dedup();
-    let moves = |layer| layers::moves(layer, &report.devices, &report.variables);
+    let is_old = report.is_for_first_version();
+    let moves = |layer| layers::moves(layer, &report.devices, &report.variables, is_old);
     found.extend(movers.into_iter().map(moves));
     for device in &report.devices {
         if let Some(code) = device.created.filter(|&code| code != 0) {
@@ -348,10 +354,7 @@ fn explained(decision: &TracedDecision) -> Dropped {
     if let (Some(pattern), Some(variable)) = (word("pattern"), word("variable")) {
         findings.push(format!("{pattern} in {variable} matches it"));
     }
-    if let Some(result) = decision.details.get("result").and_then(serde_json::Value::as_i64) {
-        let result = i32::try_from(result).unwrap_or_default();
-        findings.push(format!("the result: {}", names::result(result)));
-    }
+    findings.extend(result_in(decision));
     if let Some(said) = said {
         findings.push(Fact::of_log(&said));
     }
@@ -374,6 +377,17 @@ fn explained(decision: &TracedDecision) -> Dropped {
         names_file: false,
         rank: rank::of(code),
     }
+}
+
+/// Returns words about the result of the call that made the library drop an object.
+fn result_in(decision: &TracedDecision) -> Option<String> {
+    let result = decision.details.get("result")?.as_i64()?;
+    let result = names::result(i32::try_from(result).unwrap_or_default());
+    let function = decision.details.get("function").and_then(|function| function.as_str());
+    Some(match function {
+        Some(function) => format!("{function} returned {result}"),
+        None => format!("the result: {result}"),
+    })
 }
 
 /// Returns `true` if a variable can drop an object with this code, so that the remedy is to unset the variable.

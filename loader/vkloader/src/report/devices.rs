@@ -1,8 +1,16 @@
 //! Compares the devices that a program received with the library's list. Reports devices that a layer or filter hid, moved or added.
 
 use super::decided::{Decided, Listed};
-use super::{Device, Hidden};
+use super::{Device, Hidden, Report};
 use crate::probe;
+
+impl Report {
+    /// Returns `true` for a program that asked for Vulkan 1.0, or for no version.
+    pub(crate) fn is_for_first_version(&self) -> bool {
+        let version = self.asked_version.as_deref();
+        version.is_some_and(|version| version.starts_with("1.0.") || version.starts_with("0."))
+    }
+}
 
 /// The devices that a program received, and the devices that were hidden from the program.
 #[derive(Default)]

@@ -131,6 +131,15 @@ pub(super) fn inactive(records: &[&Record], active: &[ActiveLayer], variables: &
     for layer in active {
         found.remove(&layer.name);
     }
+    // A layer that was switched on, but whose library cannot be used, has a finding of its own.
+    for record in records {
+        if let Event::Decision(decision) = &record.event
+            && decision.subject == "layer-library"
+            && !decision.is_kept()
+        {
+            found.remove(&decision.name);
+        }
+    }
     found.into_values().collect()
 }
 
@@ -243,7 +252,7 @@ fn is_through(fact: &Fact) -> bool {
 const OFF: [&str; 5] = ["", "0", "false", "no", "off"];
 
 /// Kind of devices that are cards of their own.
-const DISCRETE: &str = "discrete";
+pub(crate) const DISCRETE: &str = "discrete";
 
 /// Mesa's layer, which selects a device.
 pub(crate) const MESAS: &str = "VK_LAYER_MESA_device_select";
@@ -355,8 +364,8 @@ pub(super) fn hides(hidden: &Hidden, devices: &[Device], variables: &Variables) 
 }
 
 /// Returns the finding about a layer that changed the order of the devices. The finding is a side note, unless the layer put another device
-/// before a discrete one, because programs then draw with the slower device.
-pub(super) fn moves(layer: &str, devices: &[Device], variables: &Variables) -> Dropped {
+/// before a discrete one, because programs then draw with the slower device. `is_old` is `true` for a program that was made for Vulkan 1.0.
+pub(super) fn moves(layer: &str, devices: &[Device], variables: &Variables, is_old: bool) -> Dropped {
     let mut found = codes::DEVICE_MOVED_BY_LAYER.about(layer);
     found.reason = format!("{layer} changed the order of the devices.");
     found.findings = controlling(layer, variables);
@@ -365,10 +374,26 @@ pub(super) fn moves(layer: &str, devices: &[Device], variables: &Variables) -> D
         return found;
     };
     if let Some(card) = rest.iter().find(|device| device.is_usable && device.kind == DISCRETE) {
+        let prime = variables
+            .get("DRI_PRIME")
+            .filter(|value| is_old && layer == MESAS && value != "0");
         let set = set_for(layer, variables).next();
         let by = set.map_or(layer.into(), |(name, value)| format!("{layer}, with {name}={value},"));
         found.reason = format!("{by} puts {} before the discrete {}.", first.name, card.name);
         found.rank = rank::CONSEQUENCE;
+        if let Some(value) = prime {
+            found.reason = format!(
+                "{layer} puts {} before the discrete {} in spite of DRI_PRIME={value}.",
+                first.name, card.name
+            );
+            let why =
+                "the program asks for Vulkan 1.0, for which this layer does not find the card that DRI_PRIME means";
+            found.findings = [why].into();
+            found.advice = format!(
+                "To start the program without the layer: {WITHOUT}={} PROGRAM",
+                word(layer)
+            );
+        }
         if layer == MESAS {
             let choice = format!("MESA_VK_DEVICE_SELECT={:04x}:{:04x} PROGRAM", card.vendor, card.device);
             found.advice = format!("To draw with {}: {choice}. {}", card.name, found.advice);

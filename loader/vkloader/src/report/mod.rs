@@ -28,11 +28,12 @@ pub(crate) use culprit::{Again, Crashed, NEWER_ONLY_DRIVERS, ONLY_DRIVERS, Switc
 pub(crate) use decided::busiest;
 #[cfg(test)]
 pub(crate) use devices::of_other;
-pub(crate) use ended::is_opening;
-pub(crate) use ended::{UNTIL_THEN, how_ended, leave_out, with_runtime};
+pub(crate) use ended::{UNTIL_THEN, how_ended, is_opening, leave_out, with_runtime};
 pub(crate) use fact::{Fact, Facts, Kind};
 pub(crate) use failed::TO_UPDATE;
-pub(crate) use layers::{MESAS as MESAS_LAYER, WITHOUT as WITHOUT_LAYERS, controlling_in, has_chain, obstructed};
+pub(crate) use layers::{
+    DISCRETE, MESAS as MESAS_LAYER, WITHOUT as WITHOUT_LAYERS, controlling_in, has_chain, obstructed,
+};
 
 use crate::causes::{Limits, Snap};
 use crate::inside::Inside;
@@ -85,6 +86,9 @@ pub(crate) struct Report {
     /// The variables of the program.
     #[serde(skip)]
     pub(crate) variables: Variables,
+    /// Version of Vulkan that the program asked for when it created its last instance.
+    #[serde(skip)]
+    pub(crate) asked_version: Option<String>,
     #[serde(skip)]
     pub(crate) limits: Limits,
     /// The files of the program, if they may differ from those of this process.

@@ -58,6 +58,10 @@ pub(crate) fn compare(report: &mut Report, records: &[Record], own: &Seen, other
         forget_unknown(report, &view);
         report.dropped.extend(ignored(report, &view, other, &described));
         failed::add(report, own, other, &described);
+        // A failure of this loader has a finding already.
+        if other.seen.instance == Some(0) {
+            report.dropped.extend(unneeded::find(report, other, &described));
+        }
     }
     let path = described.path.clone().unwrap_or_else(|| NAME.into());
     take_devices(report, &other.seen, &path);

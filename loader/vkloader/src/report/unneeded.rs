@@ -27,9 +27,13 @@ pub(super) fn find(report: &Report, other: &Other, described: &OtherLoader) -> O
             names::result(code)
         )]
         .into();
-    } else if version(&own)? < version(&usual)? {
+    } else if is_older(&own, described.version.as_deref(), &usual) {
         found.reason = format!("Programs get an old Vulkan loader before that of the system: {path}.");
         found.rank = rank::CONSEQUENCE;
+        let version = described.version.as_deref();
+        found
+            .findings
+            .extend(version.map(|version| format!("its version: {version}")));
     } else {
         return None;
     }
@@ -37,19 +41,48 @@ pub(super) fn find(report: &Report, other: &Other, described: &OtherLoader) -> O
         .findings
         .push(format!("the loader of the system: {}", usual.display()));
     let file = word(&own.display().to_string());
-    found.advice = if own.starts_with("/usr/local") {
-        format!("Remove this loader, which belongs to no package: rm {file} && ldconfig")
+    let folder = Path::new(path).parent().and_then(Path::to_str).unwrap_or_default();
+    let by_variable = report.variables.get(FOLDERS);
+    let is_listed = by_variable.is_some_and(|folders| folders.split(':').any(|one| one == folder));
+    found.advice = if is_listed {
+        found.variable = Some(FOLDERS.into());
+        format!("Take {folder} out of {FOLDERS}, or: unset {FOLDERS}")
+    } else if own.starts_with("/usr/local") {
+        format!(
+            "Remove this loader, which belongs to no package: rm {} && ldconfig",
+            names_of(Path::new(path), &own)
+        )
     } else {
         format!("Let the program use the loader of the system: mv {file} {file}.off")
     };
     Some(found)
 }
 
+/// Variable with the folders that the dynamic linker searches first.
+const FOLDERS: &str = "LD_LIBRARY_PATH";
+
+/// Returns the names of a loader, in the form of arguments of a command: its path, and the file to which the path leads.
+fn names_of(path: &Path, file: &Path) -> String {
+    let mut names = vec![word(&path.display().to_string()), word(&file.display().to_string())];
+    names.dedup();
+    names.join(" ")
+}
+
+/// Returns `true` if the loader `own` is older than the loader `usual`. The loader `own` reports `reported` as its version of Vulkan.
+fn is_older(own: &Path, reported: Option<&str>, usual: &Path) -> bool {
+    let own = version(own).or_else(|| numbers(reported?));
+    own.zip(version(usual)).is_some_and(|(own, usual)| own < usual)
+}
+
 /// Returns the version at the end of the name of a library; `None` for a name without the whole version.
 fn version(path: &Path) -> Option<Vec<u32>> {
     let name = path.file_name()?.to_str()?;
-    let (_, numbers) = name.split_once(".so.")?;
-    let numbers: Option<Vec<u32>> = numbers.split('.').map(|number| number.parse().ok()).collect();
+    numbers(name.split_once(".so.")?.1)
+}
+
+/// Returns the numbers of a whole version.
+fn numbers(version: &str) -> Option<Vec<u32>> {
+    let numbers: Option<Vec<u32>> = version.split('.').map(|number| number.parse().ok()).collect();
     numbers.filter(|numbers| numbers.len() > 2)
 }
 
@@ -62,6 +95,10 @@ mod tests {
         let of = |name: &str| version(Path::new(name));
         assert!(of("/l/libvulkan.so.1.2.162") < of("/usr/lib/libvulkan.so.1.3.9"));
         assert!(of("/l/libvulkan.so.1.3.10") > of("/l/libvulkan.so.1.3.9"));
+        let is_older = |own: &str, reported| is_older(Path::new(own), reported, Path::new("/u/libvulkan.so.1.4.363"));
+        assert!(is_older("/usr/local/lib/libvulkan.so.1", Some("1.2.162")));
+        assert!(!is_older("/usr/local/lib/libvulkan.so.1", Some("1.4.366")));
+        assert!(!is_older("/usr/local/lib/libvulkan.so.1", None));
         assert_eq!((of("/l/libvulkan.so"), of("/l/libvulkan.so.1")), (None, None));
     }
 }

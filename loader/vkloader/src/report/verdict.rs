@@ -1,6 +1,7 @@
 //! The verdict of a report, which is the first sentence of the report.
 
 use super::{Dropped, Fact, Kind, Report, Verdict, codes, culprit, rank};
+use crate::names;
 
 /// Codes of findings about a program that did not end normally. Each code has the beginning of a verdict.
 const ENDINGS: [(&codes::Row, &str); 21] = [
@@ -86,7 +87,7 @@ impl Dropped {
         let told = format!("{} {}", self.reason, self.advice);
         let is_new = |text: &str| !text.is_empty() && !told.contains(text);
         let name = Some(self.name.as_str()).filter(|name| is_new(name) && !self.is_general);
-        let file = self.file.as_deref().filter(|file| is_new(file));
+        let file = self.file.as_deref().filter(|file| is_new(file) && *file != self.name);
         let subject = match (name, file) {
             (Some(name), Some(file)) => Some(format!("{}: {name} ({file})", self.subject)),
             (Some(name), None) => Some(format!("{}: {name}", self.subject)),
@@ -104,8 +105,12 @@ impl Dropped {
         let origin = origins().find(|fact| fact.is_origin(true)).or_else(|| origins().next());
         // A remedy about a file of the session contains the origin.
         let origin = origin.filter(|_| !told.contains("for new sessions, remove line "));
+        // The message of a driver often says why its call failed.
+        let printed = self.findings.iter().find(|fact| *fact.kind() == Kind::Printed);
+        let printed = printed.filter(|line| fact.is_none_or(|fact| fact != *line));
+        let last = origin.or(printed);
         let words = |fact: &Fact| fact.to_string();
-        let facts = subject.into_iter().chain(fact.map(words)).chain(origin.map(words));
+        let facts = subject.into_iter().chain(fact.map(words)).chain(last.map(words));
         facts.take(MOST_FACTS).collect()
     }
 }
@@ -133,11 +138,7 @@ impl Report {
                 "The program ended normally, and left no trace, so its devices are unknown.".into()
             }
             (Some((_, words)), Verdict::Nothing) if self.devices.is_empty() => format!("{words}."),
-            (Some((_, words)), _) => {
-                let mut rest = usable.chars();
-                let first: String = rest.next().into_iter().flat_map(char::to_lowercase).collect();
-                format!("{words}; {first}{}", rest.as_str())
-            }
+            (Some((_, words)), _) => format!("{words}; {}", names::as_clause(&usable)),
         }
     }
 

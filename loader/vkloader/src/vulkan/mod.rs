@@ -218,7 +218,7 @@ impl Entry {
         let commands = unsafe { OfInstance::find(self.get, handle) }.ok_or(INITIALIZATION_FAILED)?;
         // SAFETY: `get` returns the commands of `OfInstance11` for the live instance, and `OfInstance11` declares each with its type in the
         // registry.
-        let newer = unsafe { OfInstance11::find(self.get, handle) };
+        let newer = unsafe { OfInstance11::find(self.get, handle) }.filter(|_| api_version >= VERSION_1_1);
         Ok(Instance {
             handle,
             commands,
@@ -267,6 +267,11 @@ impl Instance {
 }
 
 impl Physical<'_> {
+    /// Returns `true` if commands that are newer than Vulkan 1.0 can be used.
+    pub(crate) fn has_newer_commands(self) -> bool {
+        self.instance.newer.is_some()
+    }
+
     pub(crate) fn properties(self) -> PhysicalDeviceProperties {
         let mut properties = PhysicalDeviceProperties::default();
         // SAFETY: the physical device belongs to a live instance, and `properties` is at least as large as the structure in the registry.

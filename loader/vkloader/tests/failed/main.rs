@@ -119,6 +119,31 @@ fn the_failed_call_of_a_program_without_windows_is_the_first_cause() {
     assert!(found.contains("needs an older version of the program"), "{found}");
 }
 
+/// A software device of the version that the program asks for does not help a program that wants a card.
+#[test]
+fn a_card_that_is_older_than_the_program_asks_for_is_named_beside_software() {
+    let machine = Machine::new();
+    machine.driver("card", "api_version 1.1.0\ndevice card\ndevice.api_version 1.1.0");
+    machine.driver("soft", "device soft\ndevice.type 4");
+    let program = with_library(&machine, "libother.so.1");
+    change(
+        &machine,
+        "libother.so.1",
+        "if (n > 3) raise(9);",
+        "if (n > 3) return 4;",
+    );
+    let explained = of_program(&machine, &program, &["device", "chooses none"]);
+    let found = explained.found("program.failed").to_string();
+    assert!(
+        found.contains("ended with status 4. It asks for Vulkan 1.3.0, which no graphics card has."),
+        "{found}"
+    );
+    assert!(
+        found.contains("card has Vulkan 1.1.0: ") && !found.contains("soft has"),
+        "{found}"
+    );
+}
+
 #[test]
 fn a_name_that_no_device_has_explains_a_program_that_finds_none() {
     let mut machine = Machine::new();

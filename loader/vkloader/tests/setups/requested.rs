@@ -40,7 +40,7 @@ fn path_in(machine: &mut Machine, name: &str, path: &str) {
     machine.variable(name, path);
 }
 
-const ROWS: [Row; 12] = [
+const ROWS: [Row; 13] = [
     Row {
         name: "a variable replaces the usual folders by one that does not exist",
         setup: |machine| {
@@ -151,6 +151,26 @@ const ROWS: [Row; 12] = [
         remedy: "Correct the file",
         follow: |machine| {
             machine.working_layer("explicit", "odd", "", "");
+        },
+    },
+    Row {
+        name: "the settings file names a manifest that is gone",
+        setup: |machine| {
+            machine.working_layer("explicit", "odd", "", "");
+            fs::create_dir_all(machine.path("data/vulkan/loader_settings.d")).expect("folders");
+            let path = machine.path("sdk/odd.json");
+            let text = format!(
+                r#"{{"file_format_version": "1.0.0", "settings": {{"layers": [{{"name": "VK_LAYER_odd", "path": "{}", "control": "on"}}]}}}}"#,
+                path.display()
+            );
+            machine.file("data/vulkan/loader_settings.d/vk_loader_settings.json", text);
+        },
+        layer: ODD,
+        code: LEFT_OUT,
+        about: "its manifest ROOT/sdk/odd.json is not usable",
+        remedy: "rm ROOT/data/vulkan/loader_settings.d/vk_loader_settings.json",
+        follow: |machine| {
+            fs::remove_file(machine.path("data/vulkan/loader_settings.d/vk_loader_settings.json")).expect("removed");
         },
     },
     Row {

@@ -265,7 +265,7 @@ pub(super) const ROWS: &[Row] = &[
         "file.not-found",
     )
     .about("/nowhere/gone.json")
-    .remedy("Correct the variable or setting", |machine| {
+    .remedy("Correct the path in the settings file", |machine| {
         fs::remove_file(machine.path(SETTINGS)).expect("removed");
     })
     .gone(),

@@ -105,6 +105,13 @@ pub(super) const ROWS: &[Row] = &[
     .about("VK_DRIVER_FILES")
     .remedy("unset VK_DRIVER_FILES", |machine| machine.unset("VK_DRIVER_FILES")),
     Row::new(
+        "a variable that replaces the search is empty",
+        |machine| with(machine, "VK_DRIVER_FILES", ""),
+        "search.replaced",
+    )
+    .about("VK_DRIVER_FILES is set, but names no manifest")
+    .remedy("unset VK_DRIVER_FILES", |machine| machine.unset("VK_DRIVER_FILES")),
+    Row::new(
         "a variable selects drivers that are not installed",
         |machine| with(machine, "VK_LOADER_DRIVERS_SELECT", "nvidia*"),
         "variable.no-match",

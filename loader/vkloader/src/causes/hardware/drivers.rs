@@ -6,8 +6,9 @@ use super::machine::{Machine, WINDOWS_DRIVER};
 use super::{newer, node};
 use crate::causes::{multiarch, unsearched};
 use crate::installed;
-use crate::report::{Card, Dropped, Fact, Report, codes, other, rank};
+use crate::report::{Card, Dropped, Fact, Facts, Kind, Report, codes, other, rank};
 use catalogue::hardware;
+use reasons::Code;
 use std::collections::BTreeSet;
 
 /// Vulkan drivers for the cards of some kernel drivers.
@@ -235,8 +236,14 @@ pub(super) fn unused(card: &Card, machine: &Machine, report: &Report) -> Option<
         .dropped
         .iter()
         .filter(|dropped| dropped.is_noise() || refuses_card(dropped));
-    let mut own = idle.filter(|dropped| known(&dropped.name).is_some_and(|library| libraries.contains(&library)));
+    let is_for_card = |dropped: &&Dropped| known(&dropped.name).is_some_and(|library| libraries.contains(&library));
+    let mut own = idle.filter(is_for_card);
     let driver = own.next()?;
+    // The empty list follows from a failed call, which has a finding of its own.
+    let has_failed = |one: &&Dropped| one.code == Code::DeviceEnumerationFailed.name() && one.rank < rank::CONSEQUENCE;
+    if report.dropped.iter().filter(has_failed).any(|one| is_for_card(&one)) {
+        return None;
+    }
     if let Some(line) = refusal(driver) {
         return Some(Dropped {
             findings: [line.clone()].into(),
@@ -261,13 +268,16 @@ pub(super) fn unused(card: &Card, machine: &Machine, report: &Report) -> Option<
         return Some(found);
     }
     let special = row_of(kernel_driver).map_or("", |row| row.unused);
+    let result = if driver.is_noise() {
+        "lists no device"
+    } else {
+        "gives no instance"
+    };
+    let mut findings = Facts::from([format!("{library} {result}")]);
+    let printed = driver.findings.iter().filter(|fact| *fact.kind() == Kind::Printed);
+    findings.extend(printed.cloned());
     Some(Dropped {
-        findings: [if driver.is_noise() {
-            format!("{library} lists no device")
-        } else {
-            format!("{library} gives no instance")
-        }]
-        .into(),
+        findings,
         advice: match special {
             _ if is_amdvlk_alone(driver, report) => {
                 let install = row_of(kernel_driver).map_or("", |row| row.install);

@@ -2,11 +2,14 @@
 
 use super::machine::Machine;
 use super::{closed_nodes, drivers, is_hardware, is_nvidia, of_card, permissions, versions};
-use crate::report::{Card, Device, Dropped, Report, rank};
+use crate::report::{Card, Device, Dropped, Report, codes, rank};
 use std::path::PathBuf;
 
 /// PCI vendors whose cards can render. Cards of other vendors, for example in servers, often only drive a display.
 pub(super) const DRAWING: [u32; 3] = [0x1002, 0x10DE, 0x8086];
+
+/// Codes of findings about an unused card whose driver is installed, so that the user probably wants to use the card.
+const WANTED: [&codes::Row; 2] = [codes::HARDWARE_NO_MANIFEST, codes::HARDWARE_NVIDIA_VERSIONS];
 
 /// Returns one finding for each unused card. The finding does not explain a failure, because another card works.
 pub(super) fn find(machine: &Machine, report: &Report) -> Vec<Dropped> {
@@ -14,9 +17,13 @@ pub(super) fn find(machine: &Machine, report: &Report) -> Vec<Dropped> {
     let idle = cards.filter(|card| !is_used(card, &report.devices));
     let found = idle.filter_map(|card| of_idle(card, machine, report));
     found
-        .map(|one| Dropped {
-            rank: one.rank.max(rank::ASIDE),
-            ..one
+        .map(|one| {
+            let is_wanted = WANTED.iter().any(|row| row.name == one.code);
+            let least = if is_wanted { rank::ASKED_FOR } else { rank::ASIDE };
+            Dropped {
+                rank: one.rank.max(least),
+                ..one
+            }
         })
         .collect()
 }

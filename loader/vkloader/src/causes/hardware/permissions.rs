@@ -72,7 +72,13 @@ pub(super) fn permissions(machine: &Machine, closed: &[PathBuf]) -> Option<Dropp
     Some(Dropped {
         findings: closed
             .iter()
-            .map(|node| format!("the user {user} may not open {}", node.display()))
+            .map(|node| {
+                format!(
+                    "the user {user} may not open {}{}",
+                    node.display(),
+                    group_of(node, machine)
+                )
+            })
             .collect(),
         advice: match (
             for_pod(machine, closed).or_else(|| to_join(machine, closed, &user)),
@@ -83,6 +89,18 @@ pub(super) fn permissions(machine: &Machine, closed: &[PathBuf]) -> Option<Dropp
             (None, Err(_)) => row.remedy.into(),
         },
         ..row.about(first.display().to_string())
+    })
+}
+
+/// Returns words about the group of a node, if this group has no name here.
+fn group_of(node: &Path, machine: &Machine) -> String {
+    let status = fs::metadata(node).ok().filter(|status| status.mode() & 0o060 == 0o060);
+    let number = status
+        .map(|status| status.gid())
+        .filter(|number| ![0, UNMAPPED].contains(number));
+    let unnamed = number.filter(|number| named(&machine.text("etc/group"), &number.to_string()).is_none());
+    unnamed.map_or(String::new(), |number| {
+        format!(", whose group {number} has no name here")
     })
 }
 
@@ -154,12 +172,16 @@ pub(super) fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine,
             "Log in again: the user {user} is in the group {name}, but this session began before that; for one command: newgrp {name}"
         ),
         Some(name) => format!("Add the user to the group {name}, and log in again: usermod -aG {name} {user}"),
-        None if lets_group && (group == UNMAPPED || is_foreign) && machine.has("run/systemd/container") => format!(
-            "The container does not know the node's group: give the node a group of the container, with incus config device set NAME gpu gid {} or, in \
-             Proxmox, dev0: {},gid={0}",
-            id_of(&machine.text("etc/group"), "render").unwrap_or_else(|| "105".into()),
-            node.display()
-        ),
+        None if lets_group && group != 0 && machine.has("run/systemd/container") => {
+            let usable = (group != UNMAPPED && !is_foreign).then(|| to_renumber(group, &machine.text("etc/group"), user));
+            format!(
+                "The container does not know the node's group: give the node a group of the container, with incus config device set NAME gpu gid {} or, in \
+                 Proxmox, dev0: {},gid={0}{}",
+                id_of(&machine.text("etc/group"), OF_GRAPHICS[0]).unwrap_or_else(|| "105".into()),
+                node.display(),
+                usable.map_or(String::new(), |command| format!("; or in the container: {command}"))
+            )
+        }
         None if lets_group && group == UNMAPPED => {
             "The container does not know the node's group: podman run --group-add keep-groups keeps the groups of the user.".into()
         }
@@ -169,6 +191,10 @@ pub(super) fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine,
         None if lets_group && group != 0 && machine.has("run/.containerenv") => {
             format!("{of_host}: podman run --group-add {group} IMAGE")
         }
+        None if lets_group && ![0, UNMAPPED].contains(&group) => format!(
+            "The node's group {group} has no name here. Give the group its number, and log in again: {}",
+            to_renumber(group, &machine.text("etc/group"), user)
+        ),
         None if node.components().any(|part| part.as_os_str() == "dri") && !lets_group | (group == 0) => {
             let node = word(&node.display().to_string());
             format!(
@@ -178,6 +204,21 @@ pub(super) fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine,
         }
         None if node.to_string_lossy().contains("/nvidia") => of_nvidia_node(machine),
         None => codes::HARDWARE_NO_PERMISSION.remedy.into(),
+    }
+}
+
+/// Returns the command that gives the group of users who may use graphics cards the number `number`, and adds the user to the group. `group` is
+/// the text of the file of groups.
+fn to_renumber(number: u32, group: &str, user: &str) -> String {
+    let name = OF_GRAPHICS[0];
+    let renumber = match id_of(group, name) {
+        Some(_) => format!("groupmod -g {number} {name}"),
+        None => format!("groupadd -g {number} {name}"),
+    };
+    if is_member(group, name, user) {
+        renumber
+    } else {
+        format!("{renumber} && usermod -aG {name} {user}")
     }
 }
 

@@ -409,7 +409,11 @@ fn nobody_is_added_to_a_group_that_does_not_open_the_node() {
         ("/dev/dri/renderD128", (0, 0o660), "udevadm trigger"),
         ("/dev/dri/renderD128", (105, 0o600), "chmod 0660"),
         ("/dev/dri/renderD128", (65534, 0o660), "--group-add keep-groups"),
-        ("/dev/dri/renderD128", (77, 0o660), "read and write the node"),
+        (
+            "/dev/dri/renderD128",
+            (77, 0o660),
+            "groupmod -g 77 render && usermod -aG render me",
+        ),
         ("/dev/nvidiactl", (0, 0o600), "read and write the node"),
     ] {
         let advice = to_open(Path::new(node), owner, &machine, "me");

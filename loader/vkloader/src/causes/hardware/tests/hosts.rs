@@ -343,6 +343,16 @@ fn a_group_without_a_name_comes_with_the_words_of_the_container() {
         (".dockerenv", 992, "docker run --group-add 992"),
         ("run/.containerenv", 992, "podman run --group-add 992"),
         ("run/systemd/container", 65534, "gid=105"),
+        (
+            "run/systemd/container",
+            993,
+            "gid=105; or in the container: groupmod -g 993 render && usermod",
+        ),
+        (
+            "etc/hostname",
+            993,
+            "group 993 has no name here. Give the group its number, and log in again: groupmod -g 993 render",
+        ),
         ("run/.containerenv", 65534, "keep-groups"),
     ] {
         let system = System::new();

@@ -237,6 +237,40 @@ fn a_driver_that_asks_for_a_variable_is_the_cause_only_without_a_usable_card() {
     assert_eq!(first(system.found(usable)).rank, rank::ASIDE);
 }
 
+/// A driver lists no device because its call failed, so that the failure and its message come first.
+#[test]
+fn the_failed_call_of_a_driver_comes_before_its_empty_list() {
+    let printing = |mut report: Report| {
+        report.dropped[0]
+            .findings
+            .push(Fact::printed("the kernel driver is too old"));
+        report
+    };
+    let mut failing = printing(failed("libvulkan_radeon.so", "device.enumeration-failed"));
+    failing.dropped.append(&mut idle(&["libvulkan_radeon.so"]).dropped);
+    let found = first(with(&[RADEON]).found(failing));
+    assert_eq!(found.code, "device.enumeration-failed");
+    assert!(found.head_facts().iter().any(|fact| fact.contains("is too old")));
+    let found = first(with(&[RADEON]).found(printing(idle(&["libvulkan_radeon.so"]))));
+    assert_eq!(found.code, "hardware.not-used");
+    assert!(found.head_facts().iter().any(|fact| fact.contains("is too old")));
+}
+
+/// The driver of the second card is installed, so that the user probably wants to use the card.
+#[test]
+fn an_unused_card_whose_driver_lacks_its_manifest_is_missed() {
+    let system = with(&[("0000:03:00.0", "0x1002", "0x2684", Some("amdgpu")), NVIDIAS]);
+    system
+        .file("usr/lib64/libGLX_nvidia.so.0", "")
+        .file("dev/nvidiactl", "")
+        .file("dev/nvidia0", "");
+    let found = first(system.found(more::with_first_card()));
+    assert_eq!(
+        (found.code.as_str(), found.rank),
+        ("hardware.no-manifest", rank::ASKED_FOR)
+    );
+}
+
 #[test]
 fn a_file_that_a_driver_could_not_open_keeps_its_remedy() {
     let remedy = |kind: Kind| {
