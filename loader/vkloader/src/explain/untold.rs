@@ -111,7 +111,8 @@ impl Explain {
             first.findings.insert(0, words);
             if devices.is_empty() {
                 let facts = causes::facts_without_trace(None, |name| std::env::var(name).ok());
-                first.findings.extend(facts);
+                // The last facts are about files, and name the cause.
+                facts.into_iter().for_each(|fact| first.findings.insert(0, fact));
             } else {
                 untraced::searches_usual(&mut first.advice);
             }
