@@ -10,7 +10,7 @@ use super::{chosen, display, hardware, late, surfaces, unfound, words};
 use crate::events::{Event, Record};
 use crate::installed;
 use crate::names;
-use crate::report::{self, Call, Device, Dropped, Fact, Kind, Report, codes, rank};
+use crate::report::{self, Call, Crashed, Device, Dropped, Fact, Kind, Report, codes, rank};
 use crate::shell::word;
 pub(crate) use link::{LINK, TO_LINK};
 
@@ -78,9 +78,11 @@ pub(super) fn find(report: &mut Report, records: &[&Record], of_program: bool) {
 }
 
 /// Lowers the rank of a crash that followed from a failed call. Many programs end with SIGABRT after a failure, for example through a C++
-/// exception.
+/// exception. Others use the device that they did not get.
 fn after_failure(report: &mut Report, records: &[&Record]) {
-    let is_own = report.crash.as_ref().is_some_and(|crash| crash.is_abort_of_program());
+    let has_none = !report.is_usable() && report.devices.is_empty();
+    let is_own = |crash: &Crashed| crash.is_abort_of_program() || has_none && crash.is_own_fault();
+    let is_own = report.crash.as_ref().is_some_and(is_own);
     let is_failed = report.failed.iter().any(|call| has_failed_at_last(call, records));
     let crashed = report
         .dropped

@@ -119,6 +119,24 @@ fn the_failed_call_of_a_program_without_windows_is_the_first_cause() {
     assert!(found.contains("needs an older version of the program"), "{found}");
 }
 
+/// A program that ignores the failure of a call often uses the missing device, so that the crash follows from the failure.
+#[test]
+fn a_crash_of_a_program_without_a_device_comes_after_the_reason() {
+    let machine = Machine::new();
+    machine.manifest("gone", std::path::Path::new("/nowhere/libgone.so"), "");
+    let program = with_library(&machine, "libother.so.1");
+    change(
+        &machine,
+        "libother.so.1",
+        "if (create(&i, NULL, &made)) return 8;",
+        "if (create(&i, NULL, &made)) *(volatile int *)0 = 1;",
+    );
+    let explained = of_program(&machine, &program, &["device"]);
+    let codes = explained.codes();
+    assert!(codes.contains(&"program.crashed"), "{codes:?}");
+    assert_eq!(explained.first(), "driver.not-opened", "{codes:?}");
+}
+
 /// A software device of the version that the program asks for does not help a program that wants a card.
 #[test]
 fn a_card_that_is_older_than_the_program_asks_for_is_named_beside_software() {

@@ -275,6 +275,11 @@ impl Crashed {
         self.culprit == Who::Program && self.preloaded.is_none()
     }
 
+    /// Returns `true` if an instruction of the program itself used an invalid address.
+    pub(crate) fn is_own_fault(&self) -> bool {
+        matches!(self.signal, libc::SIGSEGV | libc::SIGBUS) && self.is_of_program()
+    }
+
     /// Returns `true` if the program itself ended the process by SIGABRT, for example through a C++ exception.
     pub(crate) fn is_abort_of_program(&self) -> bool {
         self.signal == libc::SIGABRT && self.culprit == Who::Program && self.rejected.is_none()
