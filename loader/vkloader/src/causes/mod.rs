@@ -169,8 +169,12 @@ fn of_crash(
     crash: Option<&Crashed>,
     (variables, layers, failed, printed): (&Variables, &[ActiveLayer], &[Call], &[Printed]),
 ) {
+    let is_in_linker = crash.is_some_and(|crash| !crash.mapped.is_empty());
+    if is_in_linker && dropped.code == codes::PROGRAM_FAILED.name {
+        elf::damage::of_crash(dropped, own, crash);
+    }
     if dropped.code == codes::PROGRAM_CRASHED.name {
-        elf::damage::of_crash(dropped, own, crash.and_then(|crash| crash.executable.as_deref()));
+        elf::damage::of_crash(dropped, own, crash);
         display::of_crash(dropped, crash, variables);
         executable::explain(dropped, crash);
         // An abort is a layer's fault only if a call failed. The trace lacks the calls of devices, so the messages of the program count too.

@@ -131,9 +131,21 @@ pub(super) fn crash(
         own: found.own,
         called: found.called,
         passed: found.passed,
+        mapped: if is_in_linker(&maps, place.registers.pc) {
+            maps.all_files()
+        } else {
+            Vec::new()
+        },
         exception: is_own.then(|| exception::find(&memory, sp)).flatten(),
         ..described((thread, process), &places[begin..], &walk, history)
     })
+}
+
+/// Returns `true` if an address is in the code of the dynamic linker.
+fn is_in_linker(maps: &Maps, at: u64) -> bool {
+    let path = maps.find(at).and_then(|mapping| mapping.path.as_deref());
+    let name = path.and_then(|path| path.rsplit('/').next()).unwrap_or_default();
+    name.starts_with("ld-") || name.starts_with("ld.so")
 }
 
 /// Returns `true` for a thread of a 64-bit process.

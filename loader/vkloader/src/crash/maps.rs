@@ -72,6 +72,14 @@ impl Maps {
         code.filter_map(|mapping| mapping.path.as_deref())
     }
 
+    /// Returns the paths of all mapped files, each once.
+    pub(super) fn all_files(&self) -> Vec<String> {
+        let paths = self.0.iter().filter_map(|mapping| mapping.path.as_ref());
+        let mut paths: Vec<String> = paths.filter(|path| path.starts_with('/')).cloned().collect();
+        paths.dedup();
+        paths
+    }
+
     pub(super) fn find(&self, address: u64) -> Option<&Mapping> {
         let place = self.0.partition_point(|mapping| mapping.end <= address);
         self.0.get(place).filter(|mapping| mapping.has(address))

@@ -193,6 +193,8 @@ pub(crate) struct Crash {
     pub(crate) frames: Vec<Frame>,
     /// Paths of the libraries that `LD_PRELOAD` adds to the process.
     pub(crate) preloaded: Vec<String>,
+    /// Files that the process had mapped, if it crashed in the dynamic linker.
+    pub(crate) mapped: Vec<String>,
     /// The C++ exception that the thread handled when the process ended itself by SIGABRT.
     pub(crate) exception: Option<Exception>,
     /// Name of the sanitizer that ended the process because it found an error; `signal` is then 0.

@@ -5,7 +5,7 @@ use super::{FOR_ANOTHER_SYSTEM, file_name, locate, refused, shown};
 use crate::causes::instance::to_install;
 use crate::causes::packages;
 use crate::installed;
-use crate::report::{Dropped, UNTIL_THEN};
+use crate::report::{Crashed, Dropped, UNTIL_THEN};
 use crate::shell::word;
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -224,8 +224,13 @@ fn with_command(owner: &str) -> String {
 }
 
 /// Adds the damaged file to the finding about a crash: the library in which the process ended, a library that it needs, or the Vulkan loader. A
-/// truncated file lacks pages, and a process that accesses a missing page receives SIGBUS. `program` is the file of the process.
-pub(in crate::causes) fn of_crash(dropped: &mut Dropped, own: Identity, program: Option<&str>) {
+/// truncated file lacks pages, and a process that accesses a missing page receives SIGBUS.
+pub(in crate::causes) fn of_crash(dropped: &mut Dropped, own: Identity, crash: Option<&Crashed>) {
+    let program = crash.and_then(|crash| crash.executable.as_deref());
+    // A script may have set the folders in which the dynamic linker found a library.
+    let is_library = |path: &&String| file_name(path).contains(".so") && !path.ends_with(".cache");
+    let mapped = crash.map_or(&[][..], |crash| &crash.mapped).iter();
+    let mapped = mapped.filter(is_library).map(PathBuf::from);
     let may_be_read = |path: &PathBuf| path.is_file() && File::open(path).is_ok();
     let named = locate(&dropped.name, own);
     // A crash in the dynamic linker, while it loads the program or its Vulkan loader, has no library of its own.
@@ -236,7 +241,11 @@ pub(in crate::causes) fn of_crash(dropped: &mut Dropped, own: Identity, program:
         return;
     };
     let needed = Closure::of(&library, own).found;
-    let mut all = std::iter::once(library.clone()).chain(needed).chain(loader);
+    let whole_loader = loader.clone().filter(|loader| damage(loader).is_none());
+    let mut all = std::iter::once(library.clone())
+        .chain(needed)
+        .chain(loader)
+        .chain(mapped);
     let Some((finding, file)) = all.find_map(|file| Some((damage(&file)?, file))) else {
         return;
     };
@@ -245,7 +254,18 @@ pub(in crate::causes) fn of_crash(dropped: &mut Dropped, own: Identity, program:
     } else {
         format!(", and {} needs it", file_name(&shown(&library)))
     };
-    blame(dropped, format!("{finding}{needed_by}"), &remedy(&file, &library, own));
+    let other = whole_loader.filter(|_| file_name(&shown(&file)) == LOADER);
+    let remedy = other.map_or_else(
+        || remedy(&file, &library, own),
+        |other| {
+            format!(
+                "Remove {}, so that the program gets {}, or copy that over it.",
+                shown(&file),
+                shown(&other)
+            )
+        },
+    );
+    blame(dropped, format!("{finding}{needed_by}"), &remedy);
 }
 
 /// Makes a broken file the cause of a finding. Keeps the part of the remedy that starts programs without the driver or layer.

@@ -128,6 +128,9 @@ pub(crate) struct Crashed {
     argument: Option<Passed>,
     /// `false` if the culprit is unknown, or a driver or layer to which the program may have passed an invalid handle or pointer.
     pub(crate) is_certain: bool,
+    /// Files that the process had mapped, if it crashed in the dynamic linker.
+    #[serde(skip)]
+    pub(crate) mapped: Vec<String>,
     /// Handle that the loader rejected, so that it ended the process.
     #[serde(skip)]
     rejected: Option<Rejected>,
@@ -228,6 +231,7 @@ fn without_culprit(crash: &Crash) -> Crashed {
         instruction: crash.instruction,
         system_call: crash.system_call.map(system_calls::name),
         sender: crash.sender,
+        mapped: crash.mapped.clone(),
         exception: crash.exception.clone(),
         sanitizer: crash.sanitizer,
         ..Crashed::default()
