@@ -27,7 +27,12 @@ fn a_trap_is_no_instruction_that_the_processor_lacks() {
     for (signal, instruction, culprit, expected) in [
         (libc::SIGILL, Instruction::Trap, Who::Program, "ended itself"),
         (libc::SIGTRAP, Instruction::Trap, Who::Program, "ended itself"),
-        (libc::SIGILL, Instruction::Trap, Who::Driver, ""),
+        (
+            libc::SIGILL,
+            Instruction::Trap,
+            Who::Driver,
+            "Update, rebuild or remove",
+        ),
         (libc::SIGILL, Instruction::Other, Who::Program, "this processor lacks"),
         (libc::SIGILL, Instruction::Unknown, Who::Program, ""),
         (libc::SIGSEGV, Instruction::Trap, Who::Program, ""),
