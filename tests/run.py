@@ -90,7 +90,8 @@ def main():
     parser.add_argument("--test", dest="names", action="append", default=[])
     parser.add_argument("words", nargs="*")
     options = parser.parse_args()
-    chosen = os.environ.get("CASE", "").splitlines()
+    # A call without a package only builds.
+    chosen = os.environ.get("CASE", "").splitlines() if options.packages else []
     words = options.words + (["--exact", *chosen] if chosen else [])
     programs = built(options.packages, options.others, options.names, options.alone, options.strict)
     absent = set(options.packages) - {package for package, *_ in programs}
