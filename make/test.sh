@@ -144,7 +144,7 @@ scripted() {
     [ -f "$LOGS/built" ] || built >/dev/null
     VKL_LIBRARY=$LIBRARY VKL_PEER_LIBRARY=$(peer_library) VKL_PROGRAMS=$PROGRAMS \
         VKL_PICTURES=$TARGET/pictures VKL_VKLOADER=$VKL_TOOLS/vkloader VKL_SERVICE=$VKL_TOOLS/vk-loader-service \
-        python3 "tests/$1" "${CASES[@]}"
+        python3 tests/apart.py python3 "tests/$1" "${CASES[@]}"
 }
 interface() {
     if [ -n "${VKL_LIBRARY:-}" ]; then
@@ -161,7 +161,7 @@ gate() {
     fi
     library_built
     build_programs tests/bench "$TARGET/bench"
-    VKL_LIBRARY=$LIBRARY VKL_BENCH_PROGRAMS=$TARGET/bench python3 tests/bench/gate.py
+    VKL_LIBRARY=$LIBRARY VKL_BENCH_PROGRAMS=$TARGET/bench python3 tests/apart.py python3 tests/bench/gate.py
 }
 fuzzed() {
     FUZZ_PROFILE=quick FUZZ_LINT=1 tests/fuzz/run.sh 4 "${CASES[@]}"
@@ -453,23 +453,16 @@ fi
 
 mkdir -p "$LOGS"
 plain_temporary_folder
-# Git refuses a checkout that another user owns, which is common in containers. The tests only read this checkout.
-if [ "${GIT_CONFIG_GLOBAL:-}" != "$LOGS/gitconfig" ]; then
-    include=()
-    if [ -n "${GIT_CONFIG_GLOBAL:-}" ]; then
-        include=("$GIT_CONFIG_GLOBAL")
-    elif [ -n "${HOME:-}" ]; then
-        include=("${XDG_CONFIG_HOME:-$HOME/.config}/git/config" "$HOME/.gitconfig")
-    fi
-    {
-        say "[include]"
-        for file in "${include[@]}"; do setting path "$file"; done
-        say "[safe]"
-        setting directory "$ROOT"
-        setting directory "$ROOT/.git"
-    } >"$LOGS/gitconfig"
-fi
-export GIT_CONFIG_GLOBAL=$LOGS/gitconfig
+# Git refuses a checkout that another user owns, which is common in containers. The tests only read this checkout. Their own clones and
+# commits must not depend on the user's configuration of git, or on the variables of a hook that runs this script.
+{
+    say "[safe]"
+    setting directory "$ROOT"
+    setting directory "$ROOT/.git"
+} >"$LOGS/gitconfig"
+# shellcheck disable=SC2046 -- git prints names of variables
+! command -v git >/dev/null || unset $(git rev-parse --local-env-vars)
+export GIT_CONFIG_GLOBAL=$LOGS/gitconfig GIT_CONFIG_SYSTEM=/dev/null
 trap interrupted INT TERM HUP
 
 # If all stages run and the machine has several cores, the stages in BESIDE run in parallel with the other stages.

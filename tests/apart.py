@@ -1,4 +1,4 @@
-"""Hides the Vulkan files and variables of this machine from a test program.
+"""Hides the Vulkan files and variables of this machine from a test program. `apart.py COMMAND...` runs a command in this way.
 
 A test chooses the folders of its programs with variables, but the loader also searches some folders that no variable replaces. If one of
 these folders has a file, for example the manifest of an implicit layer, `words` returns a command that starts a program in a separate mount
@@ -62,3 +62,8 @@ def words(places=PLACES):
         return command
     print(f"SKIPPED: the files in {', '.join(filled)} cannot be hidden from the tests, and can change their results: {reason}", flush=True)
     return []
+
+
+if __name__ == "__main__":
+    command = [*words(), *sys.argv[1:]]
+    os.execvpe(command[0], command, variables())

@@ -41,4 +41,21 @@ def plain():
         expect(output == expected, output)
 
 
-CASES = [("the files of this machine are hidden", empty), ("the variables of this machine are hidden", unset), ("a long TMPDIR", plain)]
+def git():
+    """The stages of `make test` do not use the configuration of git of this user, or the variables of a hook."""
+    folder = scratch("git")
+    (folder / "config").write_text("[commit]\n\tgpgSign = true\n")
+    (folder / "cargo").write_text("#!/bin/sh\ngit config --list --show-origin\nenv\n")
+    (folder / "cargo").chmod(0o755)
+    own = {"GIT_CONFIG_GLOBAL": folder / "config", "GIT_INDEX_FILE": folder / "index", "CARGO": folder / "cargo"}
+    variables = {**os.environ, **{name: str(value) for name, value in own.items()}, "CARGO_TARGET_DIR": str(folder)}
+    output = run([ROOT / "make/test.sh", "format"], HANG, env=variables, cwd=ROOT)
+    expect("gpgsign" not in output and "GIT_INDEX_FILE" not in output and "safe.directory=" in output, output)
+
+
+CASES = [
+    ("the files of this machine are hidden", empty),
+    ("the variables of this machine are hidden", unset),
+    ("a long TMPDIR", plain),
+    ("the configuration of git is not that of the user", git),
+]
