@@ -83,16 +83,11 @@ pub(super) fn crash(
     let own = status(thread);
     let process = group(&own, thread);
     let threads = threads(thread);
-    let mut known: Vec<(i32, &Snapshot)> = threads
-        .iter()
-        .flat_map(|number| {
-            snapshots
-                .get(number)
-                .into_iter()
-                .flatten()
-                .map(|snapshot| (*number, snapshot))
-        })
-        .collect();
+    let of_thread = |&number: &i32| {
+        let all = snapshots.get(&number).into_iter().flatten();
+        all.map(move |snapshot| (number, snapshot))
+    };
+    let mut known: Vec<(i32, &Snapshot)> = threads.iter().flat_map(of_thread).collect();
     known.sort_by_key(|(_, snapshot)| snapshot.order);
     let (_, last) = *known
         .iter()
@@ -131,21 +126,21 @@ pub(super) fn crash(
         own: found.own,
         called: found.called,
         passed: found.passed,
-        mapped: if is_in_linker(&maps, place.registers.pc) {
-            maps.all_files()
-        } else {
-            Vec::new()
-        },
+        mapped: files_of_linker(&maps, place.registers.pc),
         exception: is_own.then(|| exception::find(&memory, sp)).flatten(),
         ..described((thread, process), &places[begin..], &walk, history)
     })
 }
 
-/// Returns `true` if an address is in the code of the dynamic linker.
-fn is_in_linker(maps: &Maps, at: u64) -> bool {
+/// Returns the files of a process if an address is in the code of its dynamic linker, and no files otherwise.
+fn files_of_linker(maps: &Maps, at: u64) -> Vec<String> {
     let path = maps.find(at).and_then(|mapping| mapping.path.as_deref());
     let name = path.and_then(|path| path.rsplit('/').next()).unwrap_or_default();
-    name.starts_with("ld-") || name.starts_with("ld.so")
+    if name.starts_with("ld-") || name.starts_with("ld.so") {
+        maps.all_files()
+    } else {
+        Vec::new()
+    }
 }
 
 /// Returns `true` for a thread of a 64-bit process.

@@ -1,11 +1,11 @@
-//! Further runs for a program that left no trace and failed.
+//! Reasons why a program left no trace, and further runs that find them.
 
 use super::{AGAIN, Explain, KEPT, Purpose, of_probe, tell, tell_of_tries};
 use crate::child::{self, Ending, Finished};
 use crate::library_folder::LibraryFolder;
 use crate::probe::Seen;
 use crate::report::{Report, Verdict};
-use crate::{causes, names, untraced};
+use crate::{causes, names, show, untraced};
 use std::ffi::{OsStr, OsString};
 use std::io;
 
@@ -144,5 +144,83 @@ impl Explain {
             Some(asked) => Some(untraced::why_unopened(&asked, &finished.environments).into()),
             None => early(Some(untraced::last_lines(&watched.records))),
         })
+    }
+
+    /// Returns the reason why the program wrote no trace, with remedies after semicolons. Returns `None` if there is a trace, or if a crash
+    /// explains that there is none.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the probe left no trace, or if the program used another library than the user named.
+    pub(super) fn why_untraced(
+        &self,
+        report: &Report,
+        finished: &Finished,
+        folder: Option<&LibraryFolder>,
+        seen: Option<&Seen>,
+    ) -> io::Result<Option<Untraced>> {
+        if report.loader.is_none() {
+            if let Some(why) = self.why_no_record(report, finished, folder)? {
+                return Ok(Some(why));
+            }
+            if report.crash.is_some() {
+                return Ok(None);
+            }
+        }
+        // If the program uses its own loader, the report is about that loader, unless the user named a library.
+        let is_known = self.library.is_carried && report.loader.is_some();
+        if let (Some(folder), Some(program)) = (folder, self.program.first())
+            && !is_known
+            && let Some(missed) = folder.missed_by(program, &finished.records)
+        {
+            let graphics = finished.graphics.as_deref();
+            let unknown = || untraced::unknown(&self.program, graphics, &self.library.path());
+            let opened = || missed.words(unknown());
+            let why = untraced::known(&self.program).unwrap_or_else(opened);
+            if report.loader.is_none() {
+                return Ok(Some(why.into()));
+            }
+            // The trace of another library does not answer the question of the user, who named one.
+            let words = format!("the program left no trace of this library{}", show::reason(&why));
+            return Err(io::Error::other(words));
+        }
+        match report.loader {
+            None if self.program.is_empty() => {
+                let facts = causes::facts_without_trace(seen, |name| std::env::var(name).ok());
+                let facts: String = facts.iter().map(|fact| format!("\n  - {fact}")).collect();
+                Err(io::Error::other(format!("{}{facts}", self.no_trace(seen, finished))))
+            }
+            None => Ok(Some(self.no_trace(seen, finished).into())),
+            Some(_) => Ok(None),
+        }
+    }
+
+    /// Returns the reason why there is no record of any loader; `None` if the program crashed, or if the reason is unknown.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a file that may contain the reason cannot be read.
+    fn why_no_record(
+        &self,
+        report: &Report,
+        finished: &Finished,
+        folder: Option<&LibraryFolder>,
+    ) -> io::Result<Option<Untraced>> {
+        let program = self.program.first();
+        if let Some(words) = program.and_then(|program| untraced::lacks_symbol(program, finished.ending)) {
+            return Ok(Some(words.into()));
+        }
+        if report.crash.is_some() {
+            return Ok(None);
+        }
+        let environments = &finished.environments;
+        if let Some(words) = untraced::lacks_files(environments) {
+            return Ok(Some(words.into()));
+        }
+        let hidden = untraced::hides_trace(environments).or_else(|| untraced::cleared(environments, &self.program));
+        if let Some(words) = hidden {
+            return Ok(Some(untraced::known(&self.program).unwrap_or(words).into()));
+        }
+        self.why_no_loader(finished, folder)
     }
 }

@@ -1,4 +1,4 @@
-//! What the loader that programs use opened, and which variables it ignores.
+//! Files that the loader of programs opened, and variables that it ignores.
 
 use super::only_here;
 use super::other::{file_name, real_name};

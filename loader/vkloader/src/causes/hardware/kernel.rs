@@ -97,12 +97,7 @@ pub(super) fn file_with(machine: &Machine, word: &str) -> Option<String> {
 pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Dropped {
     let command_line = machine.text("proc/cmdline");
     if command_line.split_whitespace().any(|word| word == "nomodeset") {
-        let (findings, advice) = boot::remove(&["nomodeset"], machine);
-        return Dropped {
-            findings,
-            advice,
-            ..codes::HARDWARE_NOMODESET.about(card.to_string())
-        };
+        return by_nomodeset(card, machine);
     }
     let mut found = codes::HARDWARE_NO_KERNEL_DRIVER.about(card.to_string());
     let Some(row) = ROWS.iter().find(|row| row.vendor == card.vendor) else {
@@ -156,6 +151,16 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Droppe
         state.complete(&mut found, card, machine, report);
     }
     found
+}
+
+/// Returns the finding for a card that has no kernel driver because the kernel was started with `nomodeset`.
+fn by_nomodeset(card: &Card, machine: &Machine) -> Dropped {
+    let (findings, advice) = boot::remove(&["nomodeset"], machine);
+    Dropped {
+        findings,
+        advice,
+        ..codes::HARDWARE_NOMODESET.about(card.to_string())
+    }
 }
 
 /// State of the kernel module that a card needs.

@@ -1,6 +1,6 @@
 //! Follows the arguments of a function of x86-64 through its code.
 //!
-//! The code is read from the beginning of the function to an instruction, and not executed: each instruction only changes which registers and
+//! The code is read from the beginning of the function to an instruction, and not executed. Each instruction only changes which registers and
 //! words of the stack hold an argument, a number, or the result of an instruction.
 
 use super::instruction::{Index, Instruction, ONE, Operand, RAX, RBP, RBX, RCX, RDI, RDX, RSI, RSP, TWO};

@@ -22,7 +22,7 @@ use crate::events::Record;
 use crate::names;
 use crate::system_calls;
 use parts::{Owner, Part, Parts};
-use passed::{Fault, Passed, Rejected};
+use passed::{Passed, Rejected};
 use serde::Serialize;
 use std::path::Path;
 
@@ -272,23 +272,9 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
         }
         _ => {}
     }
-    let call = place.and_then(|place| passed::Call::of(crash, &owners, place));
-    if let Some(name) = place.and_then(|place| passed::name(crash, &owners, place)) {
-        crashed.call = Some(name);
-    } else if call.is_some() || crashed.is_in_loader {
-        crashed.call = crashed.called_in_file();
-    }
-    if let Some(call) = call.filter(|_| crashed.library.is_some()) {
-        match call.fault(crash, crashed.call.as_deref()) {
-            Fault::Program(argument) => {
-                let to = crashed.name.clone();
-                crashed.blame_caller();
-                crashed.argument = Some(Passed { to, argument });
-                return crashed;
-            }
-            Fault::Either(argument) => crashed.doubt = Some(argument),
-            Fault::Part => {}
-        }
+    crashed.judge_call(crash, &owners, place);
+    if crashed.argument.is_some() {
+        return crashed;
     }
     let inner = place.map_or(&crash.frames[..], |place| &crash.frames[..=place]);
     if crashed.is_filtered() {

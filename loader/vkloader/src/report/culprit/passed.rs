@@ -1,6 +1,6 @@
 //! Decides whether a program passed an invalid argument to the driver or layer that crashed.
 
-use super::Owner;
+use super::{Crashed, Owner};
 use crate::crash::{Argument, Crash};
 use crate::events::{Event, Record};
 use crate::required::{self, Null};
@@ -40,6 +40,31 @@ impl Rejected {
             message: message.into(),
             argument: named,
         })
+    }
+}
+
+impl Crashed {
+    /// Names the call in which a process crashed, and blames the program if it passed the address of the crash. `place` is the function on the
+    /// stack that decides about the culprit.
+    pub(super) fn judge_call(&mut self, crash: &Crash, owners: &[Owner], place: Option<usize>) {
+        let call = place.and_then(|place| Call::of(crash, owners, place));
+        if let Some(name) = place.and_then(|place| name(crash, owners, place)) {
+            self.call = Some(name);
+        } else if call.is_some() || self.is_in_loader {
+            self.call = self.called_in_file();
+        }
+        let Some(call) = call.filter(|_| self.library.is_some()) else {
+            return;
+        };
+        match call.fault(crash, self.call.as_deref()) {
+            Fault::Program(argument) => {
+                let to = self.name.clone();
+                self.blame_caller();
+                self.argument = Some(Passed { to, argument });
+            }
+            Fault::Either(argument) => self.doubt = Some(argument),
+            Fault::Part => {}
+        }
     }
 }
 
