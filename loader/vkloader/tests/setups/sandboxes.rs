@@ -293,6 +293,14 @@ fn device_nodes_and_lists_that_only_the_sandbox_lacks_are_named_with_the_option(
         found["advice"].to_string().contains("bwrap --ro-bind /sys /sys"),
         "{found:#}"
     );
+    let explained = in_bubblewrap(&machine, &["--dev", "/dev", "--tmpfs", "/sys"]).expect("it was possible before");
+    assert!(
+        explained
+            .advice()
+            .contains("bwrap --ro-bind /sys /sys --dev-bind /dev/dri /dev/dri"),
+        "{}",
+        explained.advice()
+    );
     let explained = in_bubblewrap(&machine, &[]).expect("it was possible before");
     let codes = explained.codes();
     assert!(

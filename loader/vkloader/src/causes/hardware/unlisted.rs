@@ -1,7 +1,7 @@
 //! Explains a system without the kernel's list of devices, which is the folder `/sys`.
 
 use super::machine::Machine;
-use crate::report::{Dropped, Report, codes, rank};
+use crate::report::{Card, Dropped, Report, codes, rank};
 use catalogue::hardware::TABLE;
 
 /// Commands that mount the folders of the kernel in a changed root folder.
@@ -19,6 +19,10 @@ const VIRTUAL: (&str, &str) = ("virtio-pci", "1af41050");
 /// Folders with the kernel's lists of devices that drivers read.
 const LISTS: [&str; 2] = ["/sys/bus", "/sys/dev/char"];
 
+/// Remedy for a sandbox that hides the kernel's list of devices and the device nodes. One of them alone does not help.
+const BOTH: &str = "In a container or sandbox, make both available: bwrap --ro-bind /sys /sys --dev-bind /dev/dri /dev/dri; elsewhere, mount the list: \
+     mount -t sysfs sysfs /sys.";
+
 /// Returns `true` if the kernel's list of devices is missing.
 pub(super) fn is_without_list(machine: &Machine) -> bool {
     machine.unmounted().contains(&"/sys")
@@ -35,7 +39,17 @@ pub(super) fn kept_out(machine: &Machine, report: &Report) -> Option<Dropped> {
         findings: ["/sys exists outside of the sandbox of the program, and not in it"].into(),
         ..codes::HARDWARE_NO_SYS.about("/sys")
     };
-    (!report.hardware.is_empty() && is_kept_out(machine)).then(|| ranked(found, true, report))
+    if report.hardware.is_empty() || !is_kept_out(machine) {
+        return None;
+    }
+    let mut found = ranked(found, true, report);
+    let is_without_node = |card: &Card| card.node.as_deref().is_some_and(|node| machine.is_kept_out(node));
+    if report.hardware.iter().any(is_without_node) {
+        found.advice = BOTH.into();
+        // The finding about the node has only one half of the remedy.
+        found.rank -= 1;
+    }
+    Some(found)
 }
 
 /// Returns a finding for a system without the kernel's list of devices. A changed root folder most often lacks other folders too.
@@ -49,7 +63,11 @@ pub(super) fn find(machine: &Machine, report: &Report) -> Option<Dropped> {
         .then(|| codes::HARDWARE_NO_SYS.about("/sys"))?;
     let found = ranked(found, has_card(machine), report);
     if !missing.contains(&"/proc") && !machine.is_changed_root() {
-        return Some(found);
+        return Some(if machine.nodes().is_empty() {
+            without_nodes(found)
+        } else {
+            found
+        });
     }
     let commands = MOUNTS.iter().filter(|(folder, _)| missing.contains(folder));
     let commands: Vec<&str> = commands.map(|(_, command)| *command).collect();
@@ -67,6 +85,17 @@ pub(super) fn find(machine: &Machine, report: &Report) -> Option<Dropped> {
         ),
         ..found
     })
+}
+
+/// Returns the finding for a system that also lacks the device nodes of cards.
+fn without_nodes(found: Dropped) -> Dropped {
+    const LIST: &str = "The kernel's list of devices (/sys) is missing";
+    let and_nodes = "The kernel's list of devices (/sys) and the device nodes (/dev/dri) are missing";
+    Dropped {
+        reason: found.reason.replace(LIST, and_nodes),
+        advice: BOTH.into(),
+        ..found
+    }
 }
 
 /// Returns the finding with a rank that fits the facts. The missing list is a cause only if the machine has a card. If nothing shows a card,

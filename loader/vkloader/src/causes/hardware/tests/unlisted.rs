@@ -43,3 +43,26 @@ fn the_missing_list_is_a_cause_if_something_shows_a_card() {
         );
     }
 }
+
+#[test]
+fn a_sandbox_without_list_and_nodes_gets_the_options_for_both() {
+    let system = System::without_sys();
+    system.file("proc/self/status", "").file("dev/null", "");
+    let found = || {
+        let report = without_device("libvulkan_radeon.so");
+        crate::causes::hardware::unlisted::find(&Machine::at(system.0.path()), &report).expect("a finding")
+    };
+    let both = found();
+    assert!(
+        both.reason.contains("and the device nodes (/dev/dri) are missing"),
+        "{}",
+        both.reason
+    );
+    assert!(
+        both.advice.contains("--ro-bind /sys /sys --dev-bind /dev/dri /dev/dri"),
+        "{}",
+        both.advice
+    );
+    system.file("dev/dri/renderD128", "");
+    assert_eq!(found().advice, codes::HARDWARE_NO_SYS.remedy);
+}
