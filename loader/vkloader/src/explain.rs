@@ -72,7 +72,7 @@ impl Explain {
         let (seen, mut report) = self.report(&finished)?;
         if let Some(other) = &mut other {
             if !self.no_try {
-                other.try_manifests(&self.library, &finished.records, seen.as_ref())?;
+                other.find_cause(&self.library, (&finished.records, &report.layers), seen.as_ref())?;
             }
             self.add_other(other, &finished, seen.as_ref(), &mut report);
         }

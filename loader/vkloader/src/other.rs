@@ -1,5 +1,7 @@
 //! The loader that programs on this machine use, if it is not the examined library.
 
+mod layers;
+
 use crate::carried;
 use crate::causes;
 use crate::child::{self, Ending, Finished, Watched};
@@ -8,6 +10,7 @@ use crate::events::{Event, Record};
 use crate::explain::tell_of_tries;
 use crate::names;
 use crate::probe::{self, Seen};
+use crate::report::ActiveLayer;
 use crate::untraced;
 use serde_json::Value;
 use std::cell::OnceCell;
@@ -16,12 +19,16 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
+pub(crate) use layers::Culprits;
+
 /// A run of the probe with the loader that programs use.
 pub(crate) struct Other {
     pub(crate) finished: Finished,
     pub(crate) seen: Seen,
     /// Manifests that make programs fail with the loader that programs use.
     pub(crate) refused: Vec<Refused>,
+    /// Layers that make the loader that programs use crash.
+    pub(crate) culprits: Option<Culprits>,
     /// Content of the file of the loader that programs use.
     bytes: OnceCell<Vec<u8>>,
 }
@@ -58,18 +65,28 @@ impl Other {
         bytes.is_empty() || bytes.windows(word.len()).any(|part| part == word.as_bytes())
     }
 
-    /// If the loader that programs use fails, tests each driver manifest alone. Keeps the manifests that cause the failure. `own` has the
-    /// results with the library of this program, and `records` has the trace of that library.
+    /// If the loader that programs use fails, repeats the probe without layers, and then tests each driver manifest alone. Keeps the layers or
+    /// manifests that cause the failure. `own` has the results with the library of this program, `records` has the trace of that library, and
+    /// `layers` has the layers that are active in it.
     ///
     /// # Errors
     ///
     /// The probe cannot be run.
-    pub(crate) fn try_manifests(
+    pub(crate) fn find_cause(
         &mut self,
         library: &Library,
-        records: &[Record],
+        (records, layers): (&[Record], &[ActiveLayer]),
         own: Option<&Seen>,
     ) -> io::Result<()> {
+        self.try_layers(library, layers)?;
+        if self.culprits.is_some() {
+            return Ok(());
+        }
+        self.try_manifests(library, records, own)
+    }
+
+    /// Tests each driver manifest alone.
+    fn try_manifests(&mut self, library: &Library, records: &[Record], own: Option<&Seen>) -> io::Result<()> {
         let is_crash = matches!(self.finished.ending, Ending::Signal(_));
         let works_here = own.is_some_and(|own| own.instance == Some(0));
         let is_refused = works_here && self.seen.instance.is_some_and(|code| code < 0);
@@ -203,6 +220,7 @@ impl Library {
             finished,
             seen,
             refused: Vec::new(),
+            culprits: None,
             bytes: OnceCell::new(),
         }))
     }

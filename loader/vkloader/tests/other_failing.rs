@@ -151,6 +151,37 @@ fn a_layers_file_on_which_the_loader_of_programs_gives_up_is_named() {
     assert!(explained.codes().contains(&"loader.failed"));
 }
 
+/// The examined library works with the layer. With the loader that programs use, each manifest crashes the process, but the layer is the reason.
+#[test]
+fn a_layer_that_crashes_only_the_loader_of_programs_is_named_and_no_manifest() {
+    let crash = "if (path && !strstr(path, \"/nowhere/\") && !getenv(\"OFF_calm\")) abort();";
+    let loader = LOADER.replace("if (first == '[') abort();", crash);
+    assert_ne!(loader, LOADER);
+    let mut machine = machine(&loader);
+    change(&mut machine, str::to_owned);
+    machine.working_layer("implicit", "calm", "", "");
+    machine.working_layer("implicit", "other", "", "");
+    let explained = machine.explain_with(&[]);
+    assert_eq!(
+        (explained.code, explained.first()),
+        (1, "layer.call-failed"),
+        "{:#}",
+        explained.report["dropped"]
+    );
+    assert_eq!(explained.report["dropped"][0]["name"], "VK_LAYER_calm");
+    assert!(
+        explained.findings().contains("signal 6 (SIGABRT)"),
+        "{}",
+        explained.findings()
+    );
+    assert!(
+        explained.advice().contains("OFF_calm=1 PROGRAM"),
+        "{}",
+        explained.advice()
+    );
+    assert!(!explained.codes().contains(&"loader.refuses-manifest"));
+}
+
 /// A layer ends the process with every loader, so the loaders are not at fault.
 #[test]
 fn a_layer_that_crashes_under_both_loaders_is_named_and_no_loader() {

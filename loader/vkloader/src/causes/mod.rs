@@ -63,7 +63,7 @@ use crate::events::{Event, Record};
 use crate::report::{self, Absent, ActiveLayer, Call, Crashed, Dropped, Kind, Printed, Report, Verdict, codes, rank};
 use crate::variables::Variables;
 use reasons::rank::OTHER;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Adds causes to a report that are not in the trace. `watched` is a second run with the dynamic linker's log, if there was one.
@@ -369,7 +369,9 @@ fn causing(dropped: &Dropped) -> Vec<String> {
         |name: &&&str| dropped.advice.contains(&format!("unset {name}")) && dropped.variable.as_deref() != Some(**name);
     let others = REPLACING.iter().filter(unset).map(|name| (*name).to_owned());
     let own = dropped.variable.clone().or_else(of_linker);
-    own.into_iter().chain(others).chain(of_layer).collect()
+    let mut names = BTreeSet::new();
+    let all = own.into_iter().chain(others).chain(of_layer);
+    all.filter(|name| names.insert(name.clone())).collect()
 }
 
 /// Returns the variables of the process, with their values.

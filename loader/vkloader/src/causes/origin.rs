@@ -158,11 +158,20 @@ impl Origin {
         if let Some(instead) = &self.instead {
             dropped.advice = dropped.advice.replace(&unset, instead);
         }
-        if let Some(lasting) = self.lasting.as_ref().filter(|_| dropped.advice.contains(&unset)) {
+        if let Some(lasting) = self.lasting.as_ref().filter(|_| unsets(&dropped.advice, name)) {
             let advice = dropped.advice.trim_end_matches('.');
             dropped.advice = format!("{advice}; for new sessions, {lasting}");
         }
     }
+}
+
+/// Returns `true` if a remedy contains a command that unsets the variable `name`, alone or together with others.
+fn unsets(advice: &str, name: &str) -> bool {
+    let names = |rest: &str| {
+        let end = rest.find([',', ';', '.']).unwrap_or(rest.len());
+        rest[..end].split(' ').any(|word| word == name)
+    };
+    advice.split("unset ").skip(1).any(names)
 }
 
 /// Returns a sentence about the origin of a value that a variable has in the program.
@@ -362,6 +371,18 @@ fn in_files(mut files: impl Iterator<Item = PathBuf>, name: &str, value: Option<
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_may_unset_several_variables() {
+        for (advice, expected) in [
+            ("To undo this: unset __NV_A VK_X, or start it alone", true),
+            ("unset VK_X", true),
+            ("If this is unintended: unset VK_X; for new sessions, remove it", true),
+            ("unset VK_XY, or VK_X=1 PROGRAM", false),
+        ] {
+            assert_eq!(unsets(advice, "VK_X"), expected, "{advice}");
+        }
+    }
 
     #[test]
     fn the_version_of_flatpaks_runtime_is_read() {

@@ -118,7 +118,10 @@ pub(crate) fn add_switch(found: &mut Dropped, layer: &ActiveLayer, variables: &V
         found
             .findings
             .insert(0, format!("{name}={value} switches the layer on"));
-        found.advice = format!("{}, or: unset {name}", found.advice.trim_end_matches('.'));
+        let mut words = found.advice.split([' ', ',', ';', '.']);
+        if !words.any(|word| word == name) {
+            found.advice = format!("{}, or: unset {name}", found.advice.trim_end_matches('.'));
+        }
         found.variable = Some(name);
     }
 }

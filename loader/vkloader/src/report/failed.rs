@@ -1,17 +1,22 @@
 //! Findings about failures of the loader that programs use.
 
+use super::layers::{WITHOUT, without};
 use super::other::NAME;
-use super::{Dropped, OtherLoader, Report, codes, leave_out, rank};
+use super::{Dropped, OtherLoader, Report, add_switch, codes, leave_out, rank};
 use crate::child::Ending;
 use crate::events::Record;
 use crate::names;
-use crate::other::{Other, Refused};
+use crate::other::{Culprits, Other, Refused};
 use crate::probe::Seen;
 
 /// Adds findings if programs fail with their loader. `own` has the results with the examined library.
 pub(super) fn add(report: &mut Report, own: &Seen, other: &Other, described: &OtherLoader) {
     let path = described.path.as_deref().unwrap_or(NAME);
     let Some(how) = how(other, own) else { return };
+    if let Some(culprits) = &other.culprits {
+        blame_layers(report, culprits, (path, &how));
+        return;
+    }
     if !other.refused.is_empty() {
         report
             .dropped
@@ -34,6 +39,46 @@ pub(super) fn add(report: &mut Report, own: &Seen, other: &Other, described: &Ot
         found.rank = rank::CONSEQUENCE;
     } else if other.seen.instance == Some(OUT_OF_HOST_MEMORY) && blame_files(report, path) {
         found.rank = rank::CONSEQUENCE;
+    }
+    report.dropped.push(found);
+}
+
+/// Blames layers without which the loader `path` of programs does not crash. `how` describes the crash. If such a layer also hides devices under the
+/// examined library, the finding about that gets the crash as another fact.
+fn blame_layers(report: &mut Report, culprits: &Culprits, (path, how): (&str, &str)) {
+    let names = culprits.names.join(",");
+    let fact = format!("with the layer, the loader that programs get, {path}, crashes: {how}");
+    let hidden = report.hidden.iter().filter(|one| one.by == names);
+    let hidden: Vec<String> = hidden.map(|one| one.name.clone()).collect();
+    let hides = |one: &&mut Dropped| one.code == codes::DEVICE_HIDDEN_BY_LAYER.name && hidden.contains(&one.name);
+    let mut is_known = false;
+    for one in report.dropped.iter_mut().filter(hides) {
+        one.findings.push(fact.clone());
+        is_known = true;
+    }
+    // A layer that crashes the process under each loader has a finding already.
+    if is_known || report.ended.is_some() {
+        return;
+    }
+    let mut found = Dropped {
+        reason: format!(
+            "The Vulkan loader that programs get crashes with {}, but not without it.",
+            culprits.names.join(" and ")
+        ),
+        findings: [how.to_owned(), format!("that loader: {path}")].into(),
+        advice: without(&names, &report.variables),
+        set: Some((WITHOUT.into(), names.clone())),
+        rank: codes::LOADER_FAILED.rank(),
+        ..codes::LAYER_CALL_FAILED.about(&names)
+    };
+    if !culprits.usable.is_empty() {
+        let usable = culprits.usable.join(", ");
+        found
+            .findings
+            .push(format!("without the layer, a program can use {usable}"));
+    }
+    if let Some(own) = report.layers.iter().find(|own| own.name == names) {
+        add_switch(&mut found, own, &report.variables);
     }
     report.dropped.push(found);
 }
@@ -148,6 +193,8 @@ fn how(other: &Other, own: &Seen) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Hidden;
+
     #[test]
     fn a_driver_that_fails_is_blamed_if_the_loader_of_programs_then_fails() {
         let seen = |enumeration| Seen {
@@ -169,6 +216,29 @@ mod tests {
                 first.findings.first().is_some_and(|one| one.contains("/lib/l.so")),
                 is_blamed
             );
+        }
+    }
+
+    #[test]
+    fn a_layer_that_hides_devices_gets_its_crash_as_a_fact() {
+        for (by, expected) in [("VK_LAYER_a", 1), ("VK_LAYER_b", 2)] {
+            let mut report = Report {
+                dropped: vec![codes::DEVICE_HIDDEN_BY_LAYER.about("card")],
+                hidden: vec![Hidden {
+                    name: "card".into(),
+                    by: by.into(),
+                    ..Hidden::default()
+                }],
+                ..Report::default()
+            };
+            let culprits = Culprits {
+                names: vec!["VK_LAYER_a".into()],
+                usable: vec!["card".into()],
+            };
+            blame_layers(&mut report, &culprits, ("/lib/l.so", "it crashed"));
+            assert_eq!(report.dropped.len(), expected, "{by}");
+            let facts = report.dropped[expected - 1].findings.joined("; ");
+            assert!(facts.contains("it crashed"), "{facts}");
         }
     }
 

@@ -234,7 +234,7 @@ impl Device {
 }
 
 /// A device that the library listed but the program did not receive.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct Hidden {
     pub(crate) name: String,
     pub(crate) kind: String,
