@@ -14,7 +14,7 @@ pub use order::{is_of_c_library, needs_in_order};
 use segments::in_segments;
 use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{PoisonError, RwLock};
 
 /// Upper bound on the number of names that are searched for. A driver needs at most a few hundred libraries.
 const MOST: usize = 5_000;
@@ -162,6 +162,7 @@ pub fn interpreter_in(data: &[u8]) -> Option<PathBuf> {
 }
 
 /// Variables of the dynamic linker in another process.
+#[derive(Clone)]
 struct Examined {
     /// Value of `LD_LIBRARY_PATH`.
     folders: String,
@@ -170,17 +171,20 @@ struct Examined {
 }
 
 /// The process whose libraries are examined, if it is not this process.
-static EXAMINED: OnceLock<Examined> = OnceLock::new();
+static EXAMINED: RwLock<Option<Examined>> = RwLock::new(None);
 
-/// Sets the values of `LD_LIBRARY_PATH` and `LD_PRELOAD` that all later searches use, in place of the values of this process. Only the
-/// first call has an effect.
+/// Sets the values of `LD_LIBRARY_PATH` and `LD_PRELOAD` that all later searches use, in place of the values of this process.
 pub fn examine(folders: Option<String>, preloaded: Option<String>) {
     let examined = Examined {
         folders: folders.unwrap_or_default(),
         preloaded: preloaded.unwrap_or_default(),
     };
-    // A second call fails, because a process examines only one other process.
-    let _ = EXAMINED.set(examined);
+    *EXAMINED.write().unwrap_or_else(PoisonError::into_inner) = Some(examined);
+}
+
+/// Returns the variables of the process whose libraries are examined; `None` if it is this process.
+fn examined() -> Option<Examined> {
+    EXAMINED.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 /// Returns the value of a variable of this process; empty if it is not set.
@@ -190,9 +194,7 @@ fn own(name: &str) -> String {
 
 /// Returns the folders in `LD_LIBRARY_PATH`.
 fn folders_in_variable() -> Vec<String> {
-    let variable = EXAMINED
-        .get()
-        .map_or_else(|| own("LD_LIBRARY_PATH"), |examined| examined.folders.clone());
+    let variable = examined().map_or_else(|| own("LD_LIBRARY_PATH"), |examined| examined.folders.clone());
     let folders = variable.split([':', ';']).filter(|folder| !folder.is_empty());
     folders.map(String::from).collect()
 }
@@ -264,9 +266,7 @@ pub fn replacement(library: &Path, asking: &Path, own: Identity) -> Option<PathB
 
 /// Returns the libraries that `LD_PRELOAD` lists by path.
 fn preloaded() -> Vec<PathBuf> {
-    let variable = EXAMINED
-        .get()
-        .map_or_else(|| own("LD_PRELOAD"), |examined| examined.preloaded.clone());
+    let variable = examined().map_or_else(|| own("LD_PRELOAD"), |examined| examined.preloaded.clone());
     let paths = variable.split([':', ' ']).filter(|path| path.contains('/'));
     paths.map(PathBuf::from).collect()
 }

@@ -16,6 +16,27 @@ const OWN: [&str; 4] = ["VK_LOADER_TRACE", "LD_DEBUG", "LD_DEBUG_OUTPUT", "LSAN_
 #[derive(Debug, Default)]
 pub(crate) struct Variables(BTreeMap<String, Option<String>>);
 
+/// Returns the variables of this process. The trace replaces bytes that are not UTF-8, and so does this function.
+fn own() -> BTreeMap<String, String> {
+    let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
+    env::vars_os().map(|(name, value)| (text(name), text(value))).collect()
+}
+
+/// Returns the values of a process that was started with the variables `set`, and `None` for each other variable of this process. The folder by which
+/// the program finds the traced library is left out.
+fn given(set: &[(String, String)]) -> BTreeMap<String, Option<String>> {
+    let value = |name: &str, value: &str| {
+        let value = match name {
+            library_folder::VARIABLE => library_folder::without(value)?,
+            _ => value,
+        };
+        Some(value.to_owned())
+    };
+    let mut values: BTreeMap<String, Option<String>> = own().into_keys().map(|name| (name, None)).collect();
+    values.extend(set.iter().map(|(name, set)| (name.clone(), value(name, set))));
+    values
+}
+
 impl Variables {
     /// Returns the variables of the process that the report is about. The trace has the variables that the library reads. All other
     /// variables are known if the process was supervised and did not overwrite them. Otherwise, assumes that the program has the values of
@@ -27,26 +48,23 @@ impl Variables {
             _ => None,
         });
         let Some(loaded) = loaded else { return Self::default() };
-        // The trace replaces bytes that are not UTF-8, so the values of this process are converted in the same way.
-        let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
-        let own: BTreeMap<String, String> = env::vars_os().map(|(name, value)| (text(name), text(value))).collect();
-        let mut values: BTreeMap<String, Option<String>> = BTreeMap::new();
-        // The folder by which the program finds the traced library is in front of the value of this process.
-        let given = |name: &str, value: &str| {
-            let value = match name {
-                library_folder::VARIABLE => library_folder::without(value)?,
-                _ => value,
-            };
-            Some(value.to_owned())
-        };
-        if let Some(set) = finished.started().and_then(Environment::of_traced) {
-            values.extend(own.keys().map(|name| (name.clone(), None)));
-            values.extend(set.iter().map(|(name, value)| (name.clone(), given(name, value))));
-        }
+        let set = finished.started().and_then(Environment::of_traced);
+        let mut values = set.map(given).unwrap_or_default();
         values.extend(TABLE.iter().map(|row| {
             let value = loaded.iter().find(|variable| variable.name == row.name);
             (row.name.into(), value.map(|variable| variable.value.clone()))
         }));
+        Self::changed(values)
+    }
+
+    /// Returns the variables of a process that was started with the variables `set`.
+    pub(crate) fn of_started(set: &[(String, String)]) -> Self {
+        Self::changed(given(set))
+    }
+
+    /// Keeps the values that differ from those of this process.
+    fn changed(mut values: BTreeMap<String, Option<String>>) -> Self {
+        let own = own();
         values.retain(|name, value| !OWN.contains(&name.as_str()) && own.get(name) != value.as_ref());
         Self(values)
     }

@@ -301,3 +301,57 @@ fn a_loader_of_the_program_that_fails_is_named_although_the_program_works_here()
     );
     assert_eq!(explained.devices(), ["card"]);
 }
+
+/// A launcher replaces the variable by which `vkloader` leads the program to its library. The folder in the new value has an old library, with which
+/// the driver does not open.
+#[test]
+fn a_folder_that_only_a_launcher_names_is_the_cause_for_its_program() {
+    let mut machine = machine(LOADER);
+    machine.unset("LD_LIBRARY_PATH");
+    let build = |out: &str, text: &str, more: &[String]| {
+        let (source, out) = (machine.file(&format!("{out}.c"), text), machine.path(out));
+        let mut command = Command::new("cc");
+        command
+            .args(["-shared", "-fPIC", "-o"])
+            .arg(&out)
+            .arg(source)
+            .args(more);
+        assert!(command.status().expect("a compiler").success());
+        out
+    };
+    let named = ["-Wl,-soname,libhelp.so".to_owned()];
+    let new = build("libraries/libhelp.so", "int help(void) { return 1; }\n", &named);
+    build("first/libhelp.so", "int old(void) { return 1; }\n", &named);
+    let path = format!("-Wl,--enable-new-dtags,-rpath,{}", machine.path("libraries").display());
+    let text = "int help(void);\nvoid *vk_icdGetInstanceProcAddr(void *i, const char *n) { return help() ? 0 : i; }\n";
+    let driver = build(
+        "libraries/libneedy.so",
+        text,
+        &[new.display().to_string(), path, "-Wl,-z,now".into()],
+    );
+    fs::remove_file(machine.path("data/vulkan/icd.d/card.json")).expect("just written");
+    machine.manifest("needy", &driver, "");
+    let program = machine.c_program(
+        "#include <dlfcn.h>\nint main(void) { void *l = dlopen(\"libvulkan.so.1\", 2);\n\
+         void *(*get)(void *, const char *) = l ? dlsym(l, \"vkGetInstanceProcAddr\") : 0; void *made; int info[16] = {1};\n\
+         int (*create)(void *, void *, void **) = get ? get(0, \"vkCreateInstance\") : 0;\n\
+         return create && !create(info, 0, &made) ? 0 : 1; }\n",
+    );
+    let script = machine.path("start");
+    let folder = machine.path("first");
+    let text = format!(
+        "#!/bin/sh\nexport LD_LIBRARY_PATH={}\nexec {program}\n",
+        folder.display()
+    );
+    steady::write_script(&script, &text);
+    let explained = machine.explain_with(&["--", script.to_str().expect("plain")]);
+    assert_eq!(
+        explained.first(),
+        "driver.not-opened",
+        "{:#}",
+        explained.report["dropped"]
+    );
+    let wanted = format!("Take {} out of LD_LIBRARY_PATH", folder.display());
+    assert!(explained.advice().contains(&wanted), "{}", explained.advice());
+    assert!(explained.findings().contains("line 2 of"), "{}", explained.findings());
+}

@@ -18,7 +18,9 @@ const CODES: [Code; 6] = [
 
 /// Adds to a finding about a library that its file is not the one of its package. The remedy is then to install the package again.
 pub(super) fn explain(dropped: &mut Dropped, own: Identity) {
-    if !CODES.iter().any(|code| code.name() == dropped.code) {
+    // A library in a folder of a variable, which the system's library would replace, explains more.
+    let is_explained = super::takes_out_of(&dropped.advice).is_some();
+    if is_explained || !CODES.iter().any(|code| code.name() == dropped.code) {
         return;
     }
     let library = if dropped.code.starts_with("layer") {

@@ -358,13 +358,17 @@ pub(crate) fn add_origin(report: &mut Report, place: usize, name: &str) {
     origin.add_to(&mut report.dropped[place], name);
 }
 
+/// Returns the variable of the dynamic linker out of which a remedy takes a library or folder.
+fn takes_out_of(advice: &str) -> Option<&'static str> {
+    let is_it = |name: &&str| advice.contains(&format!(" out of {name}"));
+    OF_LINKER.into_iter().find(is_it)
+}
+
 /// Returns the variables that cause a finding.
 fn causing(dropped: &Dropped) -> Vec<String> {
-    let named = OF_LINKER
-        .iter()
-        .find(|name| dropped.advice.contains(&format!(" out of {name}")));
+    let named = takes_out_of(&dropped.advice);
     let of_layer = report::controlling_in(dropped).into_iter().map(String::from);
-    let of_linker = || named.map(|name| (*name).into());
+    let of_linker = || named.map(String::from);
     let unset =
         |name: &&&str| dropped.advice.contains(&format!("unset {name}")) && dropped.variable.as_deref() != Some(**name);
     let others = REPLACING.iter().filter(unset).map(|name| (*name).to_owned());

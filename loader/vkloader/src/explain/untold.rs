@@ -5,6 +5,7 @@ use crate::child::{self, Ending, Finished};
 use crate::library_folder::LibraryFolder;
 use crate::probe::Seen;
 use crate::report::{Report, Verdict};
+use crate::variables::Variables;
 use crate::{causes, names, show, untraced};
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -36,6 +37,13 @@ fn has_failed(ending: Ending) -> bool {
     matches!(ending, Ending::Status(status) if status != 0 && !OF_USERS.contains(&(status - names::OF_SHELL)))
 }
 
+/// Returns the variables of the last process of a program that had a loader.
+fn with_loader(finished: &Finished) -> Option<Variables> {
+    let all = finished.environments.iter().rev().filter(|one| one.has_loader);
+    let set = all.filter_map(|one| one.variables.as_ref()).next();
+    set.map(|set| Variables::of_started(set))
+}
+
 impl Explain {
     /// Runs a program that failed without a trace once more, with the trace as an open descriptor. Does so if the program may run in a sandbox
     /// that hides the file of the trace. Returns the results of the second run if it left a trace, and `finished` otherwise.
@@ -59,7 +67,7 @@ impl Explain {
     }
 
     /// Adds the first cause in a report about the probe, if a program failed with a loader of its own and the probe finds no device either. The
-    /// probe has the variables and files of the program.
+    /// probe has the files of the program, and the variables that the program had when it ended, because a launcher may have changed them.
     pub(super) fn add_cause_beside(&self, report: &mut Report, finished: &Finished) -> io::Result<()> {
         let has_other = finished
             .graphics
@@ -69,8 +77,13 @@ impl Explain {
             return Ok(());
         }
         tell_of_tries();
-        let probe = child::run(self.library.probe()?, self.library.limit(), KEPT)?;
+        let variables = with_loader(finished).unwrap_or_default();
+        let mut command = self.library.probe()?;
+        variables.give_to(&mut command);
+        let probe = child::run(command, self.library.limit(), KEPT)?;
         let mut beside = of_probe(&self.library, &probe, Seen::last(&probe.output).as_ref())?;
+        beside.variables = variables;
+        beside.executed.clone_from(&report.executed);
         causes::find(&mut beside, &probe, None, false);
         let mut causes = beside.dropped.into_iter().filter(|one| !one.advice.is_empty());
         if let Some(mut cause) = causes
