@@ -122,6 +122,7 @@ pub(super) fn crash(
         },
         system_call: place.registers.system_call.filter(|_| signal == libc::SIGSYS),
         sender: last.sender().filter(|sender| i64::from(*sender) != own_number),
+        is_raised: !place.is_fault() && last.sender().is_some_and(|sender| i64::from(sender) == own_number),
         arguments: found.arguments,
         own: found.own,
         called: found.called,

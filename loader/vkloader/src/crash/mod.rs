@@ -167,7 +167,7 @@ pub(crate) fn is_fault(signal: i32) -> bool {
 /// The place of a process when a signal asked it to end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stand {
-    /// The process, its program, and the functions on the stack of its first thread.
+    /// The process, its program, the signal, and the functions on the stack of its first thread.
     pub(crate) stack: Crash,
     /// Time for which the first thread had not run.
     pub(crate) still: Duration,
@@ -189,6 +189,8 @@ pub(crate) struct Crash {
     pub(crate) system_call: Option<u64>,
     /// Process that sent the signal; `None` if the signal came from the kernel or the process itself.
     pub(crate) sender: Option<u32>,
+    /// `true` if the process sent the signal to itself, and no fault came before. Some programs do so to end like a process that they started.
+    pub(crate) is_raised: bool,
     /// Functions on the stack, innermost first.
     pub(crate) frames: Vec<Frame>,
     /// Paths of the libraries that `LD_PRELOAD` adds to the process.

@@ -61,9 +61,9 @@ impl Still {
     }
 }
 
-/// Returns the functions on the stack of `thread`, the first thread of a process that a signal ends. `still` is the time for which the thread
+/// Returns the functions on the stack of `thread`, the first thread of a process that `signal` ends. `still` is the time for which the thread
 /// has not run.
-pub(super) fn stand(thread: Pid, history: &History, still: Duration) -> Option<Stand> {
+pub(super) fn stand(thread: Pid, signal: i32, history: &History, still: Duration) -> Option<Stand> {
     let registers = Registers::of(&ptrace::registers(thread).ok()?)?;
     let maps = Maps::of(thread).ok()?;
     let memory = Memory::of(thread).ok()?;
@@ -75,5 +75,6 @@ pub(super) fn stand(thread: Pid, history: &History, still: Duration) -> Option<S
     let mut stack = described((thread, process), &places, &walk, history);
     // The trace has the numbers of processes in their own namespaces.
     stack.process = u32::try_from(number).unwrap_or(stack.process);
+    stack.signal = signal;
     Some(Stand { stack, still })
 }

@@ -443,7 +443,7 @@ impl Watch {
             self.note_graphics(thread);
             if stands::asks(signal) && self.stands.len() < MOST_CRASHES {
                 let still = self.shared.still().time(number);
-                let stand = stands::stand(thread, &self.history(), still);
+                let stand = stands::stand(thread, signal, &self.history(), still);
                 self.stands.extend(stand);
             }
         }

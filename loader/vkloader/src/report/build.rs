@@ -85,7 +85,7 @@ pub(crate) fn build(finished: &Finished, received: Received<'_>) -> Report {
 /// Adds to a report how the process ended, and the driver, layer or program that caused the end.
 fn end(report: &mut Report, finished: &Finished, records: &[&Record]) {
     report.crash = culprit::judged(finished);
-    let mut ended = ended::finding(finished.ending, records);
+    let mut ended = stood::out_of_time(finished, records).or_else(|| ended::finding(finished.ending, records));
     if let Some(found) = ended.as_mut().filter(|_| ended::is_outside(records)) {
         stood::explain(found, finished, &report.devices);
     }

@@ -17,6 +17,7 @@ mod ended;
 mod null;
 mod running;
 mod stood;
+mod wrapped;
 
 /// Crashes of drivers and layers. Each row has the part that fails, the location and the kind of failure, and a variable that is set for
 /// the program.

@@ -74,5 +74,15 @@ fn the_call_in_which_a_program_hung_is_named() {
         let reason = report["dropped"][0]["reason"].to_string();
         let expected = format!("did not end within {seconds} s in vkDeviceWaitIdle of ");
         assert!(reason.contains(&expected), "{report:#}");
+        let timeout = [&words[..words.len() - 1], &["timeout", &seconds, program]].concat();
+        let report: Value = serde_json::from_slice(&machine.run(&timeout).stdout).expect("a report");
+        let first = &report["dropped"][0];
+        let reason = first["reason"].to_string();
+        assert_eq!(first["code"], "program.hung", "{report:#}");
+        assert!(
+            reason.contains("signal 15 (SIGTERM) ended it in vkDeviceWaitIdle of ")
+                && reason.contains("had not returned"),
+            "{report:#}"
+        );
     });
 }

@@ -7,6 +7,7 @@
 mod again;
 mod parts;
 mod passed;
+mod repeated;
 mod switch;
 mod told;
 
@@ -153,17 +154,21 @@ pub(crate) struct Crashed {
 /// Returns the crash that explains the end of a run. A crash of the started process takes precedence over crashes of its descendants.
 pub(super) fn judged(finished: &Finished) -> Option<Crashed> {
     let records = &finished.records;
-    let is_of_vulkan = |crash: &&Crash| records.iter().any(|record| record.process == crash.process);
-    let own = finished.crashes.iter().find(|crash| crash.is_first);
+    let crashes = repeated::without(&finished.crashes, |process| is_traced(records, process));
+    let own = || crashes.iter().find(|crash| crash.is_first);
     let other = || {
-        let mut found = finished.crashes.iter().filter(is_of_vulkan);
-        found.next_back().or(match finished.ending {
-            // A shell exits with a status above 128 if one of its commands crashed.
-            Ending::Status(status) if status > names::OF_SHELL => finished.crashes.last(),
-            _ => None,
+        let mut found = crashes.iter().filter(|crash| is_traced(records, crash.process));
+        found.next_back().or_else(|| {
+            let signal = match finished.ending {
+                // A shell exits with a status above 128 if one of its commands crashed.
+                Ending::Status(status) if status > names::OF_SHELL => return crashes.last(),
+                Ending::Signal(signal) => signal,
+                _ => return None,
+            };
+            crashes.iter().rev().find(|crash| crash.signal == signal)
         })
     };
-    if let Some(crash) = own.or_else(other) {
+    if let Some(&crash) = own().or_else(other) {
         let mut judged = judge(crash, records);
         judged.forget_probe(std::env::current_exe().ok().as_deref());
         return Some(judged);
@@ -177,6 +182,11 @@ pub(super) fn judged(finished: &Finished) -> Option<Crashed> {
         }),
         _ => None,
     }
+}
+
+/// Returns `true` if a process wrote a trace.
+fn is_traced(records: &[Record], process: u32) -> bool {
+    records.iter().any(|record| record.process == process)
 }
 
 /// The part of a process in which it stood.

@@ -64,6 +64,7 @@ impl Crashed {
         let place = self.place();
         // A comma or colon follows the program's name in most of the sentences below, so this code removes a comma at the end of the name.
         let before_sign = program.trim_end_matches(',');
+        let before_call = if self.call.is_some() { &*program } else { before_sign };
         if self.is_filtered() {
             let who = match self.culprit {
                 Who::Driver | Who::Layer => format!(" of {}", self.name),
@@ -84,12 +85,12 @@ impl Crashed {
         }
         match self.culprit {
             Who::Driver => self.with_doubt(format!(
-                "The driver {} crashed {before_sign}{}: {signal} {place}{by}.",
+                "The driver {} crashed {before_call}{}: {signal} {place}{by}.",
                 self.name,
                 self.in_call()
             )),
             Who::Layer => self.with_doubt(format!(
-                "The layer {} crashed {before_sign}{}: {signal} {place}{by}.",
+                "The layer {} crashed {before_call}{}: {signal} {place}{by}.",
                 self.name,
                 self.in_call()
             )),
