@@ -30,6 +30,11 @@ pub(crate) fn exported(file: &Path, at: u64) -> Option<String> {
     })
 }
 
+/// Returns the name of the exported function that contains the address `at`.
+pub(crate) fn containing(file: &Path, at: u64) -> Option<String> {
+    with(file, |file| file.containing(at))
+}
+
 /// Returns the name of the function of Vulkan that a loader calls through the place `offset` of a device's table, in bytes.
 pub(crate) fn through(loader: &Path, offset: u64) -> Option<String> {
     with(loader, |file| {
@@ -144,6 +149,18 @@ impl<'a> File<'a> {
             let symbol = symbols.iter().find(is_it)?;
             text(symbols.symbol_name(self.endian, symbol).ok()?)
         })
+    }
+
+    /// Returns the name of the exported function that contains an address.
+    fn containing(&self, address: u64) -> Option<String> {
+        let symbols = self.sections.symbols(self.endian, self.data, elf::SHT_DYNSYM).ok()?;
+        let is_it = |symbol: &&elf::Sym64<Endianness>| {
+            let start = symbol.st_value(self.endian);
+            let has = (start..start.saturating_add(symbol.st_size(self.endian))).contains(&address);
+            has && symbol.st_type() == elf::STT_FUNC && !symbol.is_undefined(self.endian)
+        };
+        let symbol = symbols.iter().find(is_it)?;
+        text(symbols.symbol_name(self.endian, symbol).ok()?)
     }
 
     /// Returns the names and addresses of the functions of Vulkan that the file exports.

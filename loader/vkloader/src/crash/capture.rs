@@ -7,13 +7,16 @@ use super::memory::Memory;
 use super::processes::{self, folder};
 use super::registers::{Registers, number};
 use super::unwind::{Place, Walk};
-use super::{Crash, Environment, Frame, Instruction, TRACE, arguments, exception};
+use super::{Crash, Environment, Frame, Instruction, ShortFile, TRACE, arguments, exception};
 use crate::causes::Limits;
 use crate::inside::Inside;
 use rustix::fs::{StatVfsMountFlags, statvfs};
 use rustix::process::Pid;
 use std::collections::HashMap;
 use std::sync::Arc;
+
+/// Upper bound on the distance in bytes between the stack pointer and an address that a function uses for its variables.
+const NEAR_STACK: u64 = 1 << 20;
 
 /// The state of a thread at the moment when it received a signal.
 #[derive(Clone)]
@@ -123,6 +126,8 @@ pub(super) fn crash(
         system_call: place.registers.system_call.filter(|_| signal == libc::SIGSYS),
         sender: last.sender().filter(|sender| i64::from(*sender) != own_number),
         is_raised: !place.is_fault() && last.sender().is_some_and(|sender| i64::from(sender) == own_number),
+        is_stack_overflow: is_stack_overflow(place),
+        short_file: short_file(place, thread, &maps),
         arguments: found.arguments,
         own: found.own,
         called: found.called,
@@ -130,6 +135,25 @@ pub(super) fn crash(
         mapped: files_of_linker(&maps, place.registers.pc),
         exception: is_own.then(|| exception::find(&memory, sp)).flatten(),
         ..described((thread, process), &places[begin..], &walk, history)
+    })
+}
+
+/// Returns `true` for a fault at an address near the stack pointer. Such addresses are invalid only if the thread used up its stack.
+fn is_stack_overflow(fault: &Snapshot) -> bool {
+    let is_near = |address: u64| address.abs_diff(fault.registers.sp()) < NEAR_STACK;
+    fault.signal == libc::SIGSEGV && fault.address().is_some_and(is_near)
+}
+
+/// Returns the mapped file that ends before the address of a fault.
+fn short_file(fault: &Snapshot, thread: Pid, maps: &Maps) -> Option<ShortFile> {
+    let address = fault.address().filter(|_| fault.signal == libc::SIGBUS)?;
+    let mapping = maps.find(address)?;
+    let path = mapping.path.as_ref().filter(|path| path.starts_with('/'))?;
+    let inside = folder(thread).join("root").join(path.trim_start_matches('/'));
+    let size = std::fs::metadata(inside).ok()?.len();
+    (size <= mapping.place_in_file(address)).then(|| ShortFile {
+        path: path.clone(),
+        size,
     })
 }
 

@@ -43,6 +43,11 @@ impl Mapping {
         })
     }
 
+    /// Returns the offset in the file of the byte that is mapped at an address.
+    pub(super) fn place_in_file(&self, address: u64) -> u64 {
+        self.offset.wrapping_add(address.wrapping_sub(self.start))
+    }
+
     fn has(&self, address: u64) -> bool {
         (self.start..self.end).contains(&address)
     }

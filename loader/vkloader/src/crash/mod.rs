@@ -191,6 +191,10 @@ pub(crate) struct Crash {
     pub(crate) sender: Option<u32>,
     /// `true` if the process sent the signal to itself, and no fault came before. Some programs do so to end like a process that they started.
     pub(crate) is_raised: bool,
+    /// `true` if the thread used up its stack.
+    pub(crate) is_stack_overflow: bool,
+    /// The file that ends before the address of the fault, to which the process had mapped it.
+    pub(crate) short_file: Option<ShortFile>,
     /// Functions on the stack, innermost first.
     pub(crate) frames: Vec<Frame>,
     /// Paths of the libraries that `LD_PRELOAD` adds to the process.
@@ -211,6 +215,14 @@ pub(crate) struct Crash {
     pub(crate) called: Vec<Option<String>>,
     /// For each of the innermost functions, the arguments of the function that it called. Unknown ones are `None`.
     pub(crate) passed: Vec<Vec<Option<u64>>>,
+}
+
+/// A file that is shorter than a mapping of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ShortFile {
+    pub(crate) path: String,
+    /// Size of the file in bytes.
+    pub(crate) size: u64,
 }
 
 /// An argument of a function.

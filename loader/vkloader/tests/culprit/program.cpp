@@ -2,6 +2,7 @@
 #include "vulkan.hpp"
 #include "wrong.hpp"
 #include <dlfcn.h>
+#include <sys/resource.h>
 
 static void *allocate(void *, size_t size, size_t, int) {
     at("program", "allocate");
@@ -68,6 +69,19 @@ typedef int (*CreateInstance)(const InstanceInfo *, const Callbacks *, void **);
 typedef int (*ListDevices)(void *, uint32_t *, void *);
 typedef void (*DestroyInstance)(void *, const Callbacks *);
 
+// Calls itself without end, and a function of the loader when the stack is nearly used up.
+static int recurse(void *library, volatile char *first) {
+    const size_t size = 1 << 20;
+    volatile char here[256];
+    here[0] = 1;
+    rlimit limit = {size, size};
+    if (!first) setrlimit(RLIMIT_STACK, &limit);
+    uint32_t count = 0;
+    if (first && size_t(first - here) > size - (64 << 10))
+        ((int (*)(const char *, uint32_t *, void *))dlsym(library, "vkEnumerateInstanceExtensionProperties"))(nullptr, &count, nullptr);
+    return recurse(library, first ? first : here) + here[1];
+}
+
 int main(int, char **words) {
     std::string how;
     at("program", "begin");
@@ -79,12 +93,13 @@ int main(int, char **words) {
     auto list = (ListDevices)dlsym(library, "vkEnumeratePhysicalDevices");
     auto destroy = (DestroyInstance)dlsym(library, "vkDestroyInstance");
     at("program", "opened");
+    if (is_wrong("program", "recursion", &how)) recurse(library, nullptr);
     Callbacks callbacks = {nullptr, allocate, reallocate, release, {}};
     bool calls_back = getenv("CALLBACKS");
     InstanceInfo info = {};
     info.type = 1;
     void *instance = nullptr;
-    if (is_wrong("program", "info", &how)) create((InstanceInfo *)8, nullptr, &instance);
+    if (is_wrong("program", "info", &how)) create(how == "cut" ? (InstanceInfo *)cut() : (InstanceInfo *)8, nullptr, &instance);
     int result = create(&info, calls_back ? &callbacks : nullptr, &instance);
     at("program", "created");
     if (is_wrong("program", "thread", &how)) {

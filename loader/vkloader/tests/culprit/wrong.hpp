@@ -60,6 +60,21 @@ static void shorten() {
     nothing = bytes[4096];
 }
 
+// Maps the file that the variable CUT names, and truncates the file.
+static volatile char *cut() {
+    int file = open(getenv("CUT"), O_RDWR | O_CREAT, 0600);
+    if (ftruncate(file, 8192)) return nullptr;
+    volatile char *bytes = (char *)mmap(0, 8192, PROT_READ, MAP_SHARED, file, 0);
+    return ftruncate(file, 100) ? nullptr : bytes + 4096;
+}
+
+// Writes behind a block of memory, so that a later call of malloc fails.
+static void damage() {
+    char *volatile small = (char *)malloc(40);
+    for (int i = 0; i < 4000; i++) ((volatile char *)small)[i] = 'A';
+    for (int i = 0; i < 1000; i++) nothing = *(char *volatile)malloc(i * 64);
+}
+
 static void run_made_code() {
     unsigned char *code = (unsigned char *)mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 #if defined(__x86_64__) || defined(__i386__)
@@ -87,6 +102,8 @@ __attribute__((noinline)) static void go_wrong(const std::string &how) {
     else if (name == "pure") new Concrete();
     else if (name == "deep") nothing = deep(0, nullptr);
     else if (name == "short") shorten();
+    else if (name == "cut") nothing = *cut();
+    else if (name == "heap") damage();
     else if (name == "free") { char *volatile twice = (char *)malloc(3000); char *volatile other = (char *)malloc(16); free(twice); free(twice); free(other); }
     else if (name == "copy") { volatile uintptr_t bad = 24; memcpy((void *)bad, "some text that is copied", 24); }
     else if (name == "length") { volatile uintptr_t bad = 24; nothing = (int)strlen((char *)bad); }

@@ -1,6 +1,7 @@
 //! Draws conclusions from a second run of a program, without the culprit of its crash.
 
 use super::super::{Dropped, Report, codes, ended};
+use super::heap::TO_FIND;
 use super::{Belongs, Crashed, Function, Retried, TO_TELL, Who, judged};
 use crate::child::{Ending, Finished};
 use crate::crash::{callee, is_fault};
@@ -109,7 +110,9 @@ impl Report {
             found.advice = format!(
                 "Update or rebuild {library}. To leave it out does not help, because the program crashes without it too."
             );
-            if crash.doubt.is_some() {
+            if crash.heap.is_some() {
+                found.advice = TO_FIND.into();
+            } else if crash.doubt.is_some() {
                 found.advice = format!("{} {TO_TELL}", found.advice);
             }
             found.set = None;

@@ -5,9 +5,12 @@
 //! program is the culprit if one of its functions is the innermost of these functions, regardless of the library that called it.
 
 mod again;
+mod heap;
 mod parts;
 mod passed;
+mod recursion;
 mod repeated;
+mod short;
 mod switch;
 mod told;
 
@@ -18,10 +21,11 @@ pub(crate) use told::TO_TELL;
 
 use super::ended;
 use crate::child::{Ending, Finished};
-use crate::crash::{Argument, Crash, Exception, Frame, Instruction, Unsupervised, callee, sanitizer};
+use crate::crash::{Argument, Crash, Exception, Frame, Instruction, ShortFile, Unsupervised, callee, sanitizer};
 use crate::events::Record;
 use crate::names;
 use crate::system_calls;
+use heap::Heap;
 use parts::{Owner, Part, Parts};
 use passed::{Passed, Rejected};
 use serde::Serialize;
@@ -127,7 +131,8 @@ pub(crate) struct Crashed {
     /// The argument of the program's call on which the driver or layer in `name` of the argument crashed.
     #[serde(skip)]
     argument: Option<Passed>,
-    /// `false` if the culprit is unknown, or a driver or layer to which the program may have passed an invalid handle or pointer.
+    /// `false` if the culprit is unknown, or a driver or layer to which the program may have passed an invalid handle or pointer. Also
+    /// `false` after a crash at damaged memory or a truncated file.
     pub(crate) is_certain: bool,
     /// Files that the process had mapped, if it crashed in the dynamic linker.
     #[serde(skip)]
@@ -149,6 +154,15 @@ pub(crate) struct Crashed {
     /// Variable of the process that names the manifest of the culprit.
     #[serde(skip)]
     variable: Option<String>,
+    /// `true` if functions of the culprit called each other until the stack was used up.
+    #[serde(skip)]
+    is_endless: bool,
+    /// The function for dynamic memory in which the process crashed.
+    #[serde(skip)]
+    heap: Option<Heap>,
+    /// The file that ends before the address of the fault, to which the process had mapped it.
+    #[serde(skip)]
+    short_file: Option<ShortFile>,
 }
 
 /// Returns the crash that explains the end of a run. A crash of the started process takes precedence over crashes of its descendants.
@@ -263,8 +277,9 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
         (crashed.culprit, crashed.is_certain) = (Who::Outside, true);
         return crashed;
     }
-    let decides = |owner: &Owner| matches!(owner, Owner::Part(_) | Owner::Program);
-    let place = owners.iter().position(decides);
+    let recursion = recursion::of(crash, &owners);
+    let place = recursion.or_else(|| owners.iter().position(decides));
+    crashed.is_endless = recursion.is_some();
     crashed.late_runtime = late_runtime(crash, &owners, records);
     let unlisted = match &crashed.late_runtime {
         Some(_) => being_opened(records, &parts),
@@ -278,11 +293,16 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
             crashed.name = crash.executable.clone().unwrap_or_default();
             crashed.library = place.and_then(|place| crash.frames[place].file.clone());
             crashed.rejected = Rejected::of(crash, &owners, records);
-            crashed.is_in_loader = passed::is_in_loader(&owners);
+            crashed.is_in_loader = passed::is_in_loader(&owners) && recursion.is_none();
         }
         _ => {}
     }
-    crashed.judge_call(crash, &owners, place);
+    if recursion.is_none() {
+        crashed.judge_call(crash, &owners, place);
+    }
+    crashed.call = crashed.call.or_else(|| passed::name(crash, &owners, place?));
+    crashed.judge_heap(crash, &owners);
+    crashed.judge_short_file(crash, &parts, records);
     if crashed.argument.is_some() {
         return crashed;
     }
@@ -295,13 +315,24 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
     // The runtime of a sanitizer is innermost because it found an error in other code.
     crashed.preloaded = inner.find(|file| crash.preloaded.contains(file) && sanitizer(file).is_none());
     let callers = place.map_or(&[][..], |place| &owners[place..]);
-    let mut others = callers.iter().filter(|owner| Some(*owner) != callers.first());
-    crashed.called_by = others.find(|owner| decides(owner)).map(|owner| match owner {
+    crashed.called_by = caller(callers, crash, &parts);
+    let is_guess = crashed.doubt.is_some() || crashed.heap.is_some() || crashed.short_file.is_some();
+    crashed.is_certain = crashed.culprit != Who::Unknown && !is_guess;
+    crashed
+}
+
+/// Returns `true` for an owner that can be the culprit.
+fn decides(owner: &Owner) -> bool {
+    matches!(owner, Owner::Part(_) | Owner::Program)
+}
+
+/// Returns the part of the process that called the first of the functions with the owners `owners`.
+fn caller(owners: &[Owner], crash: &Crash, parts: &Parts) -> Option<String> {
+    let is_other = |owner: &&Owner| Some(*owner) != owners.first() && decides(owner);
+    owners.iter().find(is_other).map(|owner| match owner {
         Owner::Part(part) => parts.parts[*part].name.clone(),
         _ => crash.executable.clone().unwrap_or_default(),
-    });
-    crashed.is_certain = crashed.culprit != Who::Unknown && crashed.doubt.is_none();
-    crashed
+    })
 }
 
 /// Returns the owner of the library that was being opened when the process ended.

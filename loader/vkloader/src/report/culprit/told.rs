@@ -2,6 +2,7 @@
 
 use super::super::{Dropped, Fact, Facts, Kind, codes, ended};
 use super::again::OF_ARGUMENT;
+use super::heap::TO_FIND;
 use super::{Belongs, Crashed, Function, Passed, Who};
 use crate::crash::{Argument, Instruction};
 use crate::names;
@@ -51,7 +52,7 @@ impl Crashed {
     }
 
     /// Returns one sentence with the culprit, the signal and the location of the crash.
-    pub(super) fn reason(&self) -> String {
+    pub(super) fn sentence(&self) -> String {
         let signal = self.cause();
         let program = match (&self.executable, self.is_first) {
             (Some(executable), false) => format!("{executable}, which the program started,"),
@@ -74,6 +75,9 @@ impl Crashed {
             return format!(
                 "A filter for system calls (seccomp) ended {program} at the call {call}{who}: {signal} {place}."
             );
+        }
+        if let Some(reason) = self.reason_of_heap(before_sign, &signal) {
+            return reason;
         }
         if let Some(Passed { to, argument }) = &self.argument {
             let call = self.call.as_deref().unwrap_or("Vulkan");
@@ -114,6 +118,14 @@ impl Crashed {
         }
         if let Some(rejected) = rejected {
             return format!("The loader ended {program}: {} {signal}.", rejected.message);
+        }
+        if let Some(reason) = self.reason_of_short_file(signal, place) {
+            return reason;
+        }
+        if self.is_endless {
+            return format!(
+                "The functions of {program} itself called each other without end and used up the stack: {signal} {place}."
+            );
         }
         if self.is_in_loader {
             let call = self.call.as_deref().unwrap_or("Vulkan");
@@ -242,6 +254,10 @@ impl Crashed {
                 .as_ref()
                 .map(|rejected| format!("the loader's message: {}", rejected.message)),
         );
+        findings.extend(self.fact_of_short_file());
+        if self.is_endless {
+            findings.push("the stack is used up, because the same functions call each other without end");
+        }
         if self.is_trap() {
             findings.push("the instruction there is a trap, with which code ends its process on purpose");
         }
@@ -283,7 +299,7 @@ impl Crashed {
 
     /// Returns `true` if the program itself ended the process by SIGABRT, for example through a C++ exception.
     pub(crate) fn is_abort_of_program(&self) -> bool {
-        self.signal == libc::SIGABRT && self.culprit == Who::Program && self.rejected.is_none()
+        self.signal == libc::SIGABRT && self.culprit == Who::Program && self.rejected.is_none() && self.heap.is_none()
     }
 
     /// Returns `true` if a driver jumped to code that is in no file, such as code that the driver compiled.
@@ -326,6 +342,12 @@ impl Crashed {
         }
         if self.argument.is_some() || self.rejected.is_some() || self.is_in_loader {
             return Some(OF_ARGUMENT.into());
+        }
+        if let Some(advice) = self.advice_for_short_file() {
+            return Some(advice);
+        }
+        if self.heap.is_some() {
+            return Some(TO_FIND.into());
         }
         if self.culprit == Who::Program && (self.is_terminated() || self.exception.is_some()) {
             return Some(OF_EXCEPTION.into());

@@ -1,0 +1,62 @@
+//! Finds the part of a process whose functions call each other without end.
+
+use super::Owner;
+use crate::crash::{Crash, Frame};
+
+/// Smallest number of functions on the stack of a recursion without end.
+const SMALLEST: usize = 64;
+/// Smallest number of times that such a function is on the stack.
+const REPEATED: usize = 8;
+
+/// Returns the index of the innermost function that calls itself, directly or not, until the stack is used up. Returns `None` if the functions
+/// of such a recursion belong to several drivers, layers or programs, because each of them may be at fault.
+pub(super) fn of(crash: &Crash, owners: &[Owner]) -> Option<usize> {
+    if !crash.is_stack_overflow || crash.frames.len() < SMALLEST {
+        return None;
+    }
+    let count = |frame: &Frame| crash.frames.iter().filter(|other| *other == frame).count();
+    let is_it = |place: &usize| {
+        matches!(owners[*place], Owner::Part(_) | Owner::Program) && count(&crash.frames[*place]) >= REPEATED
+    };
+    let mut places = (0..owners.len()).filter(is_it);
+    let first = places.next()?;
+    places.all(|place| owners[place] == owners[first]).then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_owner_of_the_repeated_functions_is_at_fault() {
+        let (driver, layer, program) = (Owner::Part(0), Owner::Part(1), Owner::Program);
+        // Each row has the innermost owners, and then the owners that the rest of the stack repeats.
+        for (inner, repeated, expected) in [
+            (&[&driver][..], &[&program][..], Some(1)),
+            (&[&driver, &Owner::Loader], &[&layer, &Owner::Loader], Some(2)),
+            (&[], &[&driver], Some(0)),
+            (&[&driver], &[&program, &driver], None),
+            (&[&driver], &[], None),
+        ] {
+            let rest = repeated.iter().cycle().take(if repeated.is_empty() { 0 } else { 100 });
+            let owners: Vec<Owner> = inner.iter().chain(rest).map(|owner| (*owner).clone()).collect();
+            let count = repeated.len().max(1);
+            let frame = |place: usize| Frame {
+                offset: if place < inner.len() {
+                    1000 + place
+                } else {
+                    (place - inner.len()) % count
+                } as u64,
+                ..Frame::default()
+            };
+            let mut crash = Crash {
+                is_stack_overflow: true,
+                frames: (0..owners.len()).map(frame).collect(),
+                ..Crash::default()
+            };
+            assert_eq!(of(&crash, &owners), expected, "{owners:?}");
+            crash.is_stack_overflow = false;
+            assert_eq!(of(&crash, &owners), None);
+        }
+    }
+}
