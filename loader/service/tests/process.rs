@@ -82,12 +82,13 @@ fn lsv_24_the_service_keeps_a_capability() {
         {
             return skip("the system does not allow user namespaces");
         }
-        // A process outside of the namespace defines its user IDs. The program `unshare` would define only those of `/etc/subuid`.
+        // A process outside of the namespace defines its user IDs. The program `unshare` would define only those of `/etc/subuid`. `sh` has
+        // no capability, because it was started without user IDs. `env` has all, so it can start a service in a folder of another user.
         let script = r#"
             for kind in uid gid; do
                 until echo 0 0 65535 >/proc/$$/${kind}_map; do [ -e /proc/$$ ] || exit; sleep 0.01; done
             done 2>/dev/null &
-            exec unshare --user sh -c 'until grep -q . /proc/self/gid_map; do sleep 0.01; done; exec "$0" "$@"' "$0" "$@"
+            exec unshare --user sh -c 'until grep -q . /proc/self/gid_map; do sleep 0.01; done; exec env "$0" "$@"' "$0" "$@"
         "#;
         machine.wrap = ["sh", "-c", script].map(str::to_owned).to_vec();
         machine.start();
