@@ -105,6 +105,7 @@ fn end(report: &mut Report, finished: &Finished, records: &[&Record]) {
     }
     report.ended = ended.as_ref().map(|ended| ended.reason.clone());
     report.dropped.extend(ended);
+    report.dropped.extend(culprit::child(finished));
 }
 
 /// Returns the best kind of usable device in a report: hardware, only software, or nothing.

@@ -3,6 +3,7 @@
 #include "wrong.hpp"
 #include <dlfcn.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 static void *allocate(void *, size_t size, size_t, int) {
     at("program", "allocate");
@@ -112,6 +113,13 @@ int main(int, char **words) {
         list(instance, &count, nullptr);
         at("program", "listed");
         destroy(instance, calls_back ? &callbacks : nullptr);
+    }
+    // Fails because a process that it started crashes.
+    if (is_wrong("program", "child", &how)) {
+        int status;
+        if (!fork()) go_wrong(how);
+        wait(&status);
+        return 1;
     }
     // Creates a file to show that all work is done, and then waits for a signal.
     if (const char *ready = getenv("READY")) {

@@ -25,3 +25,24 @@ fn a_wrapper_that_repeats_the_signal_is_not_blamed() {
         }
     }
 }
+
+/// The process has no trace of its own.
+#[test]
+fn a_child_that_crashed_is_told_after_the_failure_of_its_parent() {
+    if !has_compiler() {
+        return;
+    }
+    let wrong = Wrong::built();
+    let machine = wrong.machine("program child write", "");
+    let explained = Wrong::explain(&machine, &[], &[&wrong.program()]);
+    let reason = explained.found("program.child-crashed")["reason"].to_string();
+    assert!(
+        reason.contains("which the program started") && reason.contains("signal 11 (SIGSEGV)"),
+        "{:#}",
+        explained.report
+    );
+    assert_eq!(explained.report["crash"], serde_json::Value::Null);
+    let machine = wrong.machine("program nothing none", "");
+    let explained = Wrong::explain(&machine, &[], &[&wrong.program()]);
+    assert!(!explained.report.to_string().contains("program.child-crashed"));
+}

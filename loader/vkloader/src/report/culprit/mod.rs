@@ -15,6 +15,7 @@ mod switch;
 mod told;
 
 pub(crate) use again::{Again, retried};
+pub(super) use repeated::child;
 pub(crate) use switch::{NEWER_ONLY_DRIVERS, ONLY_DRIVERS, Switch};
 pub(super) use switch::{driver_switch, driver_variable, layer_switch};
 pub(crate) use told::TO_TELL;

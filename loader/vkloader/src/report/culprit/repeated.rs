@@ -1,6 +1,8 @@
-//! Programs such as `timeout` that end themselves by the signal that ended the program which they started.
+//! Crashes of processes that a program started. Programs such as `timeout` then end themselves by the same signal, and others report a failure.
 
+use crate::child::{Ending, Finished};
 use crate::crash::Crash;
+use crate::report::{Dropped, codes};
 
 /// Returns the crashes that need an explanation of their own. Leaves out each process that opened no loader and sent itself the signal of an
 /// earlier crash. `is_traced` returns `true` for processes that wrote a trace.
@@ -13,6 +15,22 @@ pub(super) fn without(crashes: &[Crash], is_traced: impl Fn(u32) -> bool) -> Vec
     all.filter(|(at, crash)| !is_repeated(*at, crash))
         .map(|(_, crash)| crash)
         .collect()
+}
+
+/// Returns the finding about a process that crashed, that opened no loader, and after which the program ended with a failure of its own.
+pub(in crate::report) fn child(finished: &Finished) -> Option<Dropped> {
+    let is_failure = matches!(finished.ending, Ending::Status(1..));
+    if !is_failure || super::judged(finished).is_some() {
+        return None;
+    }
+    let crash = super::judge(finished.crashes.last()?, &finished.records);
+    let found = crash.finding();
+    Some(Dropped {
+        reason: found.reason,
+        findings: found.findings,
+        file: found.file,
+        ..codes::PROGRAM_CHILD_CRASHED.about(found.name)
+    })
 }
 
 #[cfg(test)]
