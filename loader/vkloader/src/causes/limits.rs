@@ -235,6 +235,19 @@ fn explain_files(dropped: &mut Dropped, limits: &Limits) {
     }
 }
 
+/// Makes the limit on open files the reason why a search found no driver, if the limit was reached while the folders were read.
+fn explain_search(dropped: &mut Dropped, limits: &Limits) {
+    let is_full = |fact: &Fact| *fact.kind() == Kind::Searched && fact.contains(FULL);
+    if dropped.code != codes::DRIVER_NONE_INSTALLED.name || !dropped.findings.iter().any(is_full) {
+        return;
+    }
+    let (finding, advice) = limits.of_open_files();
+    dropped.reason =
+        "The program has too many open files, so the search for drivers could not read its folders.".into();
+    dropped.findings.insert(0, Fact::new(Kind::Limit, finding));
+    dropped.advice = advice;
+}
+
 /// Limit on the stack in bytes below which drivers may crash. The usual limit is 8 MiB.
 const SMALL_STACK: u64 = 1 << 20;
 
@@ -289,6 +302,7 @@ fn explain_processes(dropped: &mut Dropped, limits: &Limits, is_superuser: bool)
 /// Adds the limits that may have caused the failure to a finding.
 pub(super) fn explain(dropped: &mut Dropped, limits: &Limits) {
     explain_files(dropped, limits);
+    explain_search(dropped, limits);
     explain_stack(dropped, limits);
     explain_processes(dropped, limits, rustix::process::geteuid().is_root());
     if !MAY_LACK_MEMORY.contains(&dropped.code.as_str()) {
@@ -303,6 +317,27 @@ pub(super) fn explain(dropped: &mut Dropped, limits: &Limits) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_search_that_may_open_no_folder_is_explained_by_the_limit() {
+        let limits = Limits {
+            open_files: Some(64),
+            hard_open_files: Some(4096),
+            ..Limits::default()
+        };
+        for (words, is_full) in [("Too many open files (os error 24)", true), ("not there", false)] {
+            let mut dropped = codes::DRIVER_NONE_INSTALLED.about_any("no driver");
+            let fact = Fact::new(Kind::Searched, format!("searched /etc/vulkan/icd.d: {words}"));
+            dropped.findings.push(fact);
+            explain(&mut dropped, &limits);
+            assert_eq!(
+                dropped.advice.starts_with("Raise the limit: ulimit -Sn"),
+                is_full,
+                "{words}"
+            );
+            assert_eq!(dropped.reason.contains("too many open files"), is_full, "{words}");
+        }
+    }
 
     #[test]
     fn a_system_that_starts_no_thread_comes_with_its_limits() {
