@@ -9,7 +9,11 @@ use std::path::PathBuf;
 pub(super) const DRAWING: [u32; 3] = [0x1002, 0x10DE, 0x8086];
 
 /// Codes of findings about an unused card whose driver is installed, so that the user probably wants to use the card.
-const WANTED: [&codes::Row; 2] = [codes::HARDWARE_NO_MANIFEST, codes::HARDWARE_NVIDIA_VERSIONS];
+const WANTED: [&codes::Row; 3] = [
+    codes::HARDWARE_NO_MANIFEST,
+    codes::HARDWARE_NO_PERMISSION,
+    codes::HARDWARE_NVIDIA_VERSIONS,
+];
 
 /// Returns one finding for each unused card. The finding does not explain a failure, because another card works.
 pub(super) fn find(machine: &Machine, report: &Report) -> Vec<Dropped> {
@@ -37,7 +41,8 @@ pub(super) fn before_driver(found: &mut [Dropped], report: &mut Report) {
         .filter(is_of_nvidia)
         .map(ToString::to_string)
         .collect();
-    let Some(first) = found.iter_mut().find(|one| cards.contains(&one.name)) else {
+    let is_of_card = |one: &Dropped| one.code == codes::HARDWARE_NVIDIA_VERSIONS.name || cards.contains(&one.name);
+    let Some(first) = found.iter_mut().find(|one| is_of_card(one)) else {
         return;
     };
     let has_failed = |one: &&mut Dropped| super::failing::FAILED.contains(&one.code.as_str()) && !one.names_file;

@@ -145,6 +145,16 @@ fn a_closed_node_explains_only_its_own_card() {
     assert_eq!(explained, [true, false], "{cards:?}");
 }
 
+/// On a laptop whose other card works, the driver of NVIDIA fails because the kernel module has another version than the driver.
+#[test]
+fn other_versions_come_before_the_driver_that_fails_for_them() {
+    let mut failing = failed("libGLX_nvidia.so.0", "driver.creation-failed");
+    failing.hardware = with(&[NVIDIAS]).found(report()).hardware;
+    let mut found = [codes::HARDWARE_NVIDIA_VERSIONS.about("NVIDIA")];
+    crate::causes::hardware::idle::before_driver(&mut found, &mut failing);
+    assert!(found[0].rank < failing.dropped[0].rank);
+}
+
 /// A driver that remained from an earlier card does not come before the broken driver of the present card.
 #[test]
 fn a_driver_without_its_card_comes_after_the_driver_of_the_other_card() {
