@@ -5,6 +5,7 @@ mod machine;
 use machine::{Machine, built, library, skip};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 #[test]
@@ -42,14 +43,18 @@ fn no_driver_is_installed() {
 fn a_manifest_for_the_other_word_size() {
     let machine = Machine::new();
     let other = if cfg!(target_pointer_width = "64") { "32" } else { "64" };
-    machine.manifest(
-        "other",
-        &built("libmock_driver.so"),
-        &format!(r#", "library_arch": "{other}""#),
-    );
-    let explained = machine.explain();
-    assert_eq!((explained.code, explained.first()), (1, "driver-manifest.architecture"));
-    assert!(explained.advice().contains("word size"));
+    let member = format!(r#", "library_arch": "{other}""#);
+    // If the library is for the program, only the member is wrong.
+    let whole = built("libmock_driver.so");
+    for (library, advice) in [
+        (Path::new("/nowhere/libother.so"), "word size"),
+        (&whole, "Remove the member library_arch from"),
+    ] {
+        machine.manifest("other", library, &member);
+        let explained = machine.explain();
+        assert_eq!((explained.code, explained.first()), (1, "driver-manifest.architecture"));
+        assert!(explained.advice().contains(advice), "{}", explained.advice());
+    }
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Finds the reason why a manifest cannot be read, if the library's message does not contain the reason.
 
-use super::elf::closed_folder;
+use super::elf::{Identity, closed_folder, locate};
 use super::masked;
-use crate::installed;
 use crate::report::{Dropped, Fact, Kind, rank};
 use crate::shell::word;
+use crate::{installed, manifests};
 use rustix::io::Errno;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
@@ -80,6 +80,25 @@ pub(super) fn explain(dropped: &mut Dropped, home: &str) {
     }
 }
 
+/// Changes the finding about a manifest for another word size, if the library that it names is for the program. The member `library_arch` is then wrong.
+pub(super) fn wrong_member(dropped: &mut Dropped, own: Identity) {
+    if dropped.code != "driver-manifest.architecture" {
+        return;
+    }
+    let path = path_of(dropped).to_owned();
+    let Some(library) = manifests::named(Path::new(&path)) else {
+        return;
+    };
+    let library = manifests::found(Path::new(&path), &library);
+    let Some(file) = locate(&library.display().to_string(), own).filter(|file| Identity::of(file) == Some(own)) else {
+        return;
+    };
+    dropped.reason =
+        "The member library_arch of the manifest is wrong: the library is for the program's word size.".into();
+    dropped.findings.insert(0, format!("{} is for {own}", file.display()));
+    dropped.advice = format!("Remove the member library_arch from {path}, or correct it.");
+}
+
 /// Returns the remedy for manifests that the user may not read. `files` is the files as words of a command.
 fn to_permit(files: &str) -> String {
     format!("Give the user read permission: chmod o+r {files}")
@@ -125,7 +144,7 @@ fn invalid_json(dropped: &mut Dropped, path: &str) {
         } else {
             format!("{correct}, or reinstall the package that it belongs to.")
         };
-    } else if crate::manifests::read(Path::new(path)).is_some_and(|content| !content.is_object()) {
+    } else if manifests::read(Path::new(path)).is_some_and(|content| !content.is_object()) {
         dropped.reason = "The file is valid JSON, but not a JSON object.".into();
         dropped
             .findings

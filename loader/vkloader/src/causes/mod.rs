@@ -139,6 +139,7 @@ fn explain_each(report: &mut Report, records: &[&Record], watched: Option<&Finis
         elf::exports::explain(dropped, manifest.as_deref(), own);
         altered::explain(dropped, own);
         manifest::explain(dropped, &home);
+        manifest::wrong_member(dropped, own);
         let (layers, failed, printed) = (&report.layers[..], &report.failed[..], &report.printed[..]);
         of_crash(
             dropped,

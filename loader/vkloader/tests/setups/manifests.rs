@@ -130,12 +130,12 @@ pub(super) const ROWS: &[Row] = &[
     })
     .gone(),
     Row::new(
-        "a driver for the other word size",
+        "a manifest that gives the wrong word size for its library",
         |machine| with_member(machine, OTHER_SIZE),
         "driver-manifest.architecture",
     )
     .about("bad.json")
-    .remedy("word size", reinstall),
+    .remedy("Remove the member library_arch", |machine| with_member(machine, "")),
     Row::new(
         "a portability driver",
         |machine| with_member(machine, r#", "is_portability_driver": true"#),
