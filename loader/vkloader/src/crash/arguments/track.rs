@@ -215,10 +215,20 @@ impl State {
         }
     }
 
+    /// Forgets the words of the stack whose addresses are arguments of a call, because the called function may write its results there.
+    fn forget_results(&mut self) {
+        for register in ARGUMENTS {
+            if let Value::Stack(slot) = self.registers[register] {
+                self.overwrite(slot, WORD);
+            }
+        }
+    }
+
     /// Changes the contents as an instruction does. `at` is the address of the instruction, and `next` that of the next one.
     fn apply(&mut self, one: &Instruction, (at, next): (u64, u64), sources: &mut Sources) {
         let made = Value::Made(at, 0);
         if one.is_call() {
+            self.forget_results();
             self.forget(&OF_CALLEE);
             self.registers[RAX] = made;
         } else if one.group == ONE {
@@ -415,6 +425,16 @@ mod tests {
         assert_eq!(at_end(&saved, RAX), Value::Argument(1, 0));
         assert_eq!(at_end(&saved, RSI), Value::Unknown, "the called function may change it");
         assert_eq!(at_end(&saved, RSP), Value::Stack(-0x28));
+        // push %rbp; mov %rsp,%rbp; movq $7,-8(%rbp); lea -8(%rbp),%rdi; call; mov -8(%rbp),%rdx
+        let result = [
+            0x55, 0x48, 0x89, 0xE5, 0x48, 0xC7, 0x45, 0xF8, 7, 0, 0, 0, 0x48, 0x8D, 0x7D, 0xF8, 0xE8, 0, 0, 0, 0, 0x48,
+            0x8B, 0x55, 0xF8,
+        ];
+        assert_eq!(
+            at_end(&result, RDX),
+            Value::Made(121, 0),
+            "the called function may change the variable"
+        );
         // push %rbx; mov %rsi,%rbx; test %rdi,%rdi; jne over; pop %rbx; ret; over: lea 0x10(%rbx),%rdi
         let over = [
             0x53, 0x48, 0x89, 0xF3, 0x48, 0x85, 0xFF, 0x75, 2, 0x5B, 0xC3, 0x48, 0x8D, 0x7B, 0x10,
