@@ -8,7 +8,7 @@ use crate::commands::{Library, NONE, USABLE, heard, json, print};
 use crate::library_folder::LibraryFolder;
 use crate::other::{self, Other};
 use crate::probe::Seen;
-use crate::report::{self, Again, Received, Report, Switch, Verdict};
+use crate::report::{self, Again, Crashed, Received, Report, Switch, Verdict};
 use crate::{causes, crash, remedy, show, superuser, untraced};
 use clap::Args;
 use std::ffi::{OsStr, OsString};
@@ -259,8 +259,16 @@ impl Explain {
         Ok(finished)
     }
 
-    /// Runs the program again without the driver or layer that crashed it, and adds the result to the report.
+    /// Runs the program again without the driver or layer that crashed it, and adds the result to the report. If a layer may be at fault in place
+    /// of a driver, the first run is without the layer.
     fn run_without_culprit(&self, report: &mut Report, folder: Option<&LibraryFolder>) -> io::Result<()> {
+        let layer = report.crash.as_ref().and_then(Crashed::suspected_layer);
+        if let Some(layer) = layer {
+            let again = report::retried(&self.watch(folder, Purpose::Run(Some(layer)))?);
+            if !report.conclude_without_layer(again) {
+                return Ok(());
+            }
+        }
         let Some(crash) = &report.crash else { return Ok(()) };
         let again = match &crash.switch {
             None => Again::impossible(crash),

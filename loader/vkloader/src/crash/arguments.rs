@@ -5,15 +5,15 @@
 //! the call shows the arguments, and registers that calls keep, or the stack, have their values.
 
 mod instruction;
+mod reached;
 mod track;
 mod value;
 
+use super::Argument;
 use super::cfi::Extent;
 use super::registers::{Machine, Registers};
 use super::unwind::Walk;
-use super::{Argument, callee};
 use instruction::{Index, Operand, RDI, RSI};
-use std::path::Path;
 use track::{ARGUMENTS, Flow};
 use value::{Point, Root, Source, Value, value_of};
 
@@ -28,10 +28,6 @@ const NOWHERE: u64 = 1 << 47;
 const OF_SYSTEM: u64 = 0xFFFF_8000_0000_0000;
 /// Number of arguments of a call that are examined.
 const EXAMINED: usize = 10;
-/// Number at the beginning of the tables of devices.
-const OF_DEVICES: u64 = 0x10AD_ED04_0410_ADED;
-/// Upper bound on the number of bytes of a table of functions.
-const LARGEST_TABLE: usize = 1 << 13;
 
 /// Facts about the functions on a stack.
 #[derive(Default)]
@@ -42,6 +38,8 @@ pub(super) struct Found {
     pub(super) own: Option<usize>,
     /// For each of the innermost functions, the name of the function of Vulkan that it called.
     pub(super) called: Vec<Option<String>>,
+    /// For each of the innermost functions, the file that its call reached.
+    pub(super) reached: Vec<Option<String>>,
     /// For each of the innermost functions, the arguments of the function that it called.
     pub(super) passed: Vec<Vec<Option<u64>>>,
 }
@@ -81,7 +79,7 @@ pub(super) fn find(walk: &mut Walk<'_>, registers: &Registers, fault: Option<Opt
     }
     let functions = functions(walk, registers.clone());
     let mut found = fault.map_or_else(Found::default, |address| of_fault(walk, &functions, address));
-    found.called = names(walk, &functions);
+    (found.called, found.reached) = reached::calls(walk, &functions);
     found.passed = functions
         .iter()
         .enumerate()
@@ -173,7 +171,10 @@ fn functions(walk: &mut Walk<'_>, mut registers: Registers) -> Vec<Function> {
                 track::before(&code, extent, at)
             });
         let inner = all.last().and_then(|inner: &Function| inner.extent);
-        let last_step = flow.as_ref().and_then(|flow| last_step(walk, flow, inner));
+        let last_step = flow
+            .as_ref()
+            .filter(|_| !all.is_empty())
+            .and_then(|flow| last_step(walk, flow, inner));
         let caller = walk.caller(&registers, at, all.is_empty());
         all.push(Function {
             registers,
@@ -193,7 +194,7 @@ fn functions(walk: &mut Walk<'_>, mut registers: Registers) -> Vec<Function> {
 fn last_step(walk: &mut Walk<'_>, flow: &Flow, inner: Option<Extent>) -> Option<Flow> {
     let mut target = flow.called_directly()?;
     for _ in 0..MOST {
-        let is_other = inner.is_some_and(|inner| inner.start != target);
+        let is_other = inner.is_none_or(|inner| inner.start != target);
         let extent = walk
             .extent(target)
             .filter(|extent| is_other && extent.start == target)?;
@@ -415,52 +416,4 @@ impl Point<'_> {
             (None, None) => self.target(flow.instruction.operand, flow.next),
         }
     }
-}
-
-/// Returns for each function the name of the function of Vulkan that it called; `None` for functions without a known name.
-fn names(walk: &Walk<'_>, functions: &[Function]) -> Vec<Option<String>> {
-    let mut names = vec![None];
-    for (index, pair) in functions.windows(2).enumerate() {
-        let [inner, outer] = pair else { break };
-        let is_other = file(walk, inner.at) != file(walk, outer.at);
-        let callers = &functions[index + 2..];
-        names.push(if is_other {
-            name(walk, inner, outer, callers)
-        } else {
-            None
-        });
-    }
-    names
-}
-
-/// Returns the name of the function of Vulkan in another file that `outer` called. `inner` is the function that the call led to, and `callers` are the
-/// functions that called `outer`.
-fn name(walk: &Walk<'_>, inner: &Function, outer: &Function, callers: &[Function]) -> Option<String> {
-    let flow = outer.flow.as_ref()?;
-    let point = outer.point(walk, callers)?;
-    let target = point.called(flow, outer.last_step.as_ref());
-    let own = file(walk, outer.at);
-    let of_target = |target: u64| {
-        let base = walk.maps.base(target).filter(|_| file(walk, target) != own)?;
-        let bias = super::cfi::bias(walk.memory, base)?;
-        callee::exported(Path::new(file(walk, target)?), target.wrapping_sub(bias))
-    };
-    target.and_then(of_target).or_else(|| {
-        let handle = point.number(point.first())?;
-        let table = walk.memory.word(handle, 8)?;
-        let start = inner.extent.filter(|extent| extent.is_whole)?.start;
-        let words = walk.memory.bytes(table, LARGEST_TABLE);
-        // The handles of instances and physical devices lead to other tables.
-        words.starts_with(&OF_DEVICES.to_le_bytes()).then_some(())?;
-        let place = words.chunks_exact(8).position(|word| word == start.to_le_bytes())?;
-        let mut loaders = walk.maps.files().filter(|file| is_loader(file));
-        loaders.find_map(|file| callee::through(Path::new(file), place as u64 * 8))
-    })
-}
-
-/// Returns `true` for the library of a Vulkan loader.
-fn is_loader(file: &str) -> bool {
-    file.rsplit('/')
-        .next()
-        .is_some_and(|name| name.starts_with("libvulkan.so"))
 }

@@ -43,6 +43,11 @@ pub(crate) fn through(loader: &Path, offset: u64) -> Option<String> {
     })
 }
 
+/// Returns the place in a device's table, in bytes, through which the function at the address `at` of a loader jumps.
+pub(crate) fn place_in_table(loader: &Path, at: u64) -> Option<u64> {
+    with(loader, |file| file.place_in_table(at))
+}
+
 fn with<T>(file: &Path, read: impl FnOnce(&File<'_>) -> Option<T>) -> Option<T> {
     let size = std::fs::metadata(file).ok()?.len();
     let data = std::fs::read(file).ok().filter(|_| size <= LARGEST)?;

@@ -85,12 +85,11 @@ pub(super) fn crash(
 ) -> Option<Crash> {
     let own = status(thread);
     let process = group(&own, thread);
-    let threads = threads(thread);
     let of_thread = |&number: &i32| {
         let all = snapshots.get(&number).into_iter().flatten();
         all.map(move |snapshot| (number, snapshot))
     };
-    let mut known: Vec<(i32, &Snapshot)> = threads.iter().flat_map(of_thread).collect();
+    let mut known: Vec<(i32, &Snapshot)> = threads(thread).iter().flat_map(of_thread).collect();
     known.sort_by_key(|(_, snapshot)| snapshot.order);
     let (_, last) = *known
         .iter()
@@ -131,6 +130,7 @@ pub(super) fn crash(
         arguments: found.arguments,
         own: found.own,
         called: found.called,
+        reached: found.reached,
         passed: found.passed,
         mapped: files_of_linker(&maps, place.registers.pc),
         exception: is_own.then(|| exception::find(&memory, sp)).flatten(),

@@ -213,6 +213,9 @@ pub(crate) struct Crash {
     pub(crate) own: Option<usize>,
     /// For each of the innermost functions, the name of the function of Vulkan in another file that it called, if the process had the name.
     pub(crate) called: Vec<Option<String>>,
+    /// For each of the innermost functions, the file that its call reached. The file need not be on the stack, because the last step of the called
+    /// function may have been a jump.
+    pub(crate) reached: Vec<Option<String>>,
     /// For each of the innermost functions, the arguments of the function that it called. Unknown ones are `None`.
     pub(crate) passed: Vec<Vec<Option<u64>>>,
 }

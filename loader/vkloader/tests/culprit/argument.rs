@@ -4,30 +4,37 @@ use crate::machine::{Machine, skip};
 use crate::{Wrong, has_compiler};
 use std::process::Command;
 
-/// A driver with one device. `WRITE` writes to the properties.
-const DRIVER: &str = r#"
+/// A driver with one device. `WRITE` writes to the properties, and `BODY` creates buffers.
+pub(crate) const DRIVER: &str = r#"
 #include <stdint.h>
 #include <string.h>
 typedef void (*Function)(void);
-static struct { uintptr_t magic; } instance = {0x01CDC0DE}, device = {0x01CDC0DE};
+static struct { uintptr_t magic; } instance = {0x01CDC0DE}, physical = {0x01CDC0DE}, device = {0x01CDC0DE};
+static int (*volatile hook)(const void *);
+static int (*volatile fill)(void *, int, size_t) = (void *)memset;
 static int create(void *info, void *callbacks, void **made) { *made = &instance; return 0; }
-static void destroy(void *what, void *callbacks) {}
+static int create_device(void *one, void *info, void *callbacks, void **made) { *made = &device; return 0; }
+static int create_buffer(void *own, const uint32_t *info, void *callbacks, uint64_t *made) { BODY }
 static int extensions(const char *layer, uint32_t *count, void *all) { *count = 0; return 0; }
 static int of_device(void *one, const char *layer, uint32_t *count, void *all) { *count = 0; return 0; }
-static int list(void *own, uint32_t *count, void **all) { if (all) all[0] = &device; *count = 1; return 0; }
+static int list(void *own, uint32_t *count, void **all) { if (all) all[0] = &physical; *count = 1; return 0; }
 static void properties(void *one, uint32_t *words) { WRITE }
 static void families(void *one, uint32_t *count, void *all) { *count = 0; }
-static void nothing(void) {}
+static int nothing(void) { return 0; }
+static Function of(void *own, const char *name) {
+    return !strcmp(name, "vkCreateBuffer") ? (Function)create_buffer : (Function)nothing;
+}
 Function vk_icdGetInstanceProcAddr(void *own, const char *name) {
     if (!strcmp(name, "vkCreateInstance")) return (Function)create;
-    if (!strcmp(name, "vkDestroyInstance")) return (Function)destroy;
+    if (!strcmp(name, "vkCreateDevice")) return (Function)create_device;
+    if (!strcmp(name, "vkGetDeviceProcAddr")) return (Function)of;
     if (!strcmp(name, "vkEnumerateInstanceExtensionProperties")) return (Function)extensions;
     if (!strcmp(name, "vkEnumerateDeviceExtensionProperties")) return (Function)of_device;
     if (!strcmp(name, "vkEnumeratePhysicalDevices")) return (Function)list;
     if (!strcmp(name, "vkGetPhysicalDeviceProperties")) return (Function)properties;
     if (!strcmp(name, "vkGetPhysicalDeviceQueueFamilyProperties")) return (Function)families;
     if (!strcmp(name, "vkEnumerateInstanceVersion")) return 0;
-    return nothing;
+    return (Function)nothing;
 }
 int vk_icdNegotiateLoaderICDInterfaceVersion(uint32_t *version) { if (*version > 5) *version = 5; return 0; }
 "#;
@@ -64,11 +71,14 @@ int main(void) {
 
 /// Statements with which the two drivers write the properties.
 const FIRST: &str = "memset(words, 0, 276); words[0] = 1 << 22;";
-const SECOND: &str = "words[0] = 1 << 22; words[4] = 2; words[5] = 'x'; words[205] = 1;";
+pub(crate) const SECOND: &str = "words[0] = 1 << 22; words[4] = 2; words[5] = 'x'; words[205] = 1;";
 
 /// Adds a driver.
 fn add(machine: &Machine, name: &str, write: &str) {
-    let source = machine.file(&format!("{name}.c"), DRIVER.replace("WRITE", write));
+    let source = machine.file(
+        &format!("{name}.c"),
+        DRIVER.replace("WRITE", write).replace("BODY", "return 0;"),
+    );
     let library = machine.path(&format!("libraries/lib{name}.so"));
     let mut compiler = Command::new("cc");
     compiler
@@ -99,7 +109,7 @@ fn with_drivers(call: &str, first: &str, second: &str) -> (Machine, String) {
     (machine, program)
 }
 
-/// The second run shows that another driver crashes in the same call.
+/// The second run shows that another driver crashes in the same call, or a function of the C library that this driver calls.
 #[test]
 fn a_call_that_crashes_in_two_drivers_is_the_fault_of_the_program() {
     if !has_compiler() || cfg!(not(target_os = "linux")) {
@@ -109,26 +119,34 @@ fn a_call_that_crashes_in_two_drivers_is_the_fault_of_the_program() {
     let hidden = |write| {
         format!("static volatile uintptr_t key = 77; words = (void *)(((uintptr_t)words ^ key) ^ key); {write}")
     };
-    let (machine, program) = with_drivers(
-        "properties(device, (void *)1152921504606846992)",
-        &hidden(FIRST),
-        &hidden(SECOND),
-    );
-    let explained = Wrong::explain(&machine, &["--retry"], &[&program]);
-    let crash = &explained.report["crash"];
-    assert_eq!(
-        (&crash["culprit"], &crash["retried"]),
-        (&"program".into(), &"crashes".into()),
-        "{crash:#}"
-    );
-    let found = explained.found("program.crashed");
-    let reason = found["reason"].as_str().unwrap_or_default();
-    assert!(reason.contains("passed an invalid argument to "), "{reason}");
-    assert!(
-        reason.contains("libfirst.so") && reason.contains("libsecond.so"),
-        "{reason}"
-    );
-    assert!(!explained.advice().contains("_DISABLE="), "{}", explained.advice());
+    for (first, second) in [
+        (FIRST, SECOND),
+        (
+            "memset(words, 0, 276); words[0] = 1 << 22;",
+            "words = words + key - 77; memset(words, 0, 276); words[0] = 1 << 22;",
+        ),
+    ] {
+        let (machine, program) = with_drivers(
+            "properties(device, (void *)1152921504606846992)",
+            &hidden(first),
+            &hidden(second),
+        );
+        let explained = Wrong::explain(&machine, &["--retry"], &[&program]);
+        let crash = &explained.report["crash"];
+        assert_eq!(
+            (&crash["culprit"], &crash["retried"]),
+            (&"program".into(), &"crashes".into()),
+            "{crash:#}"
+        );
+        let found = explained.found("program.crashed");
+        let reason = found["reason"].as_str().unwrap_or_default();
+        assert!(reason.contains("passed an invalid argument to "), "{reason}");
+        assert!(
+            reason.contains("libfirst.so") && reason.contains("libsecond.so"),
+            "{reason}"
+        );
+        assert!(!explained.advice().contains("_DISABLE="), "{}", explained.advice());
+    }
 }
 
 /// The second run crashes elsewhere, so that leaving the driver out does not help.
@@ -219,7 +237,7 @@ fn a_driver_is_named_with_doubt_unless_the_address_is_its_own() {
     if !has_compiler() || cfg!(not(all(target_os = "linux", target_arch = "x86_64"))) {
         return skip("the code of other processors is not decoded");
     }
-    const DOUBT: &str = "Drivers and layers also crash if the program passes an invalid handle or pointer.";
+    const DOUBT: &str = "Either the driver is faulty, or the program passed an invalid handle or pointer.";
     for (write, is_certain) in [
         ("static uint32_t *volatile none; none[4] = 1;", true),
         ("static void *volatile none; memset(none, 0, 4096);", true),
@@ -241,6 +259,7 @@ fn a_driver_is_named_with_doubt_unless_the_address_is_its_own() {
             "{write}"
         );
         assert_eq!(reason.contains(DOUBT), !is_certain, "{reason}");
+        assert_eq!(reason.contains("The driver "), is_certain, "{reason}");
         let tells = explained.advice().contains("VK_LAYER_KHRONOS_validation");
         assert_eq!(tells, !is_certain, "{}", explained.advice());
         assert!(explained.advice().contains("libfirst.so"), "{}", explained.advice());

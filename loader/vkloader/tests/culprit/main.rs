@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 mod argument;
+mod between;
 mod damaged;
 mod displays;
 mod ended;

@@ -74,6 +74,47 @@ pub(crate) fn retried(finished: &Finished) -> Again {
 }
 
 impl Report {
+    /// Adds the result of a run without the layer that may be at fault. Returns `true` if the program must be run once more, without the driver,
+    /// because it crashed without the layer too. The report is then about the crash without the layer.
+    pub(crate) fn conclude_without_layer(&mut self, again: Again) -> bool {
+        let Some(crash) = &mut self.crash else { return false };
+        let is_it = |found: &&mut Dropped| found.code == codes::PROGRAM_CRASHED.name;
+        let Some(found) = self.dropped.iter_mut().find(is_it) else {
+            return false;
+        };
+        let layer = crash.beside.take();
+        let without = layer.as_ref().map_or(&crash.name, |layer| &layer.name).clone();
+        crash.retried = Some(again.retried);
+        match (again.retried, again.crash) {
+            (Retried::Lives, _) => {
+                let how = format!("in the first run: {}", crash.how());
+                let reason = layer.as_ref().map(|layer| crash.of_layer(&layer.name));
+                crash.blame_beside(layer);
+                let mut new = crash.finding();
+                new.reason = reason.unwrap_or(new.reason);
+                new.findings.insert(0, how);
+                new.findings.insert(0, again.words);
+                *found = new;
+            }
+            (Retried::Crashes, Some(second)) => {
+                *crash = second;
+                *found = crash.finding();
+                found.findings.insert(
+                    0,
+                    format!("--retry: the program crashes without the layer {without} too"),
+                );
+                self.ended = Some(found.reason.clone());
+                return true;
+            }
+            _ => {
+                crash.beside = layer;
+                found.findings.insert(0, again.words);
+            }
+        }
+        self.ended = Some(found.reason.clone());
+        false
+    }
+
     /// Adds the result of a second run to the report. Takes the remedy back if the program crashes without the culprit too. Blames the program if
     /// the same call then crashes in another driver or layer.
     pub(crate) fn conclude(&mut self, again: Again) {
@@ -122,7 +163,7 @@ impl Report {
 
 impl Crashed {
     /// Returns `true` if both crashes are accesses to invalid addresses in two drivers or layers with different code, and the program called both
-    /// from the same place.
+    /// from the same place. The second one may have crashed in a thread of its own, if the first crash leaves a doubt.
     fn is_in_call_of(&self, second: &Self) -> bool {
         let is_fault = |one: &Self| matches!(one.signal, libc::SIGSEGV | libc::SIGBUS) && one.exception.is_none();
         let is_of_part = |one: &Self| matches!(one.culprit, Who::Driver | Who::Layer);
@@ -131,15 +172,19 @@ impl Crashed {
             Some((caller.file.clone(), caller.offset.clone()))
         };
         let code = |one: &Self| {
+            // Both drivers may pass the same invalid address on to the same function of a common library.
             let is_of_part = |frame: &&Function| matches!(frame.of, Belongs::Driver | Belongs::Layer);
-            let inner = [one.frames.first(), one.frames.iter().find(is_of_part)];
-            inner.map(|frame| frame.map(|frame| frame.offset.clone()))
+            one.frames.iter().find(is_of_part).map(|frame| frame.offset.clone())
         };
-        let (own, other) = (code(self), code(second));
-        let is_other = self.name != second.name && own.iter().zip(&other).all(|(one, other)| one != other);
+        let is_other = self.name != second.name && code(self) != code(second);
         let both = [self, second];
         let is_meant = both.iter().all(|one| is_fault(one) && is_of_part(one));
-        is_meant && is_other && place(self).is_some() && place(self) == place(second)
+        let is_same_call = match (place(self), place(second)) {
+            (Some(own), Some(other)) => own == other,
+            (Some(_), None) => self.doubt.is_some(),
+            (None, _) => false,
+        };
+        is_meant && is_other && is_same_call
     }
 
     /// Returns the innermost function of the program on the stack.
@@ -168,6 +213,15 @@ impl Crashed {
     /// Returns the signal and the place of a crash.
     fn how(&self) -> String {
         format!("{} {}{}", names::signal(self.signal), self.place(), self.through())
+    }
+
+    /// Returns the sentence about a layer without which the program lives.
+    fn of_layer(&self, layer: &str) -> String {
+        let call = self.in_call();
+        format!(
+            "The layer {layer} most likely passed something invalid to the driver {}, which crashed{call}: the program lives without the layer.",
+            self.name
+        )
     }
 
     /// Returns the sentence about a call that crashes in this driver or layer, and also in `other`.

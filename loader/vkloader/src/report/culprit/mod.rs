@@ -5,6 +5,8 @@
 //! program is the culprit if one of its functions is the innermost of these functions, regardless of the library that called it.
 
 mod again;
+mod between;
+mod doubt;
 mod heap;
 mod parts;
 mod passed;
@@ -15,10 +17,10 @@ mod switch;
 mod told;
 
 pub(crate) use again::{Again, retried};
+pub(crate) use doubt::TO_TELL;
 pub(super) use repeated::child;
 pub(crate) use switch::{NEWER_ONLY_DRIVERS, ONLY_DRIVERS, Switch};
 pub(super) use switch::{driver_switch, driver_variable, layer_switch};
-pub(crate) use told::TO_TELL;
 
 use super::ended;
 use crate::child::{Ending, Finished};
@@ -26,6 +28,7 @@ use crate::crash::{Argument, Crash, Exception, Frame, Instruction, ShortFile, Un
 use crate::events::Record;
 use crate::names;
 use crate::system_calls;
+use between::{Beside, Hidden};
 use heap::Heap;
 use parts::{Owner, Part, Parts};
 use passed::{Passed, Rejected};
@@ -132,8 +135,9 @@ pub(crate) struct Crashed {
     /// The argument of the program's call on which the driver or layer in `name` of the argument crashed.
     #[serde(skip)]
     argument: Option<Passed>,
-    /// `false` if the culprit is unknown, or a driver or layer to which the program may have passed an invalid handle or pointer. Also
-    /// `false` after a crash at damaged memory or a truncated file.
+    /// `false` if the culprit is unknown, or a driver or layer to which the program, or another layer, may have passed an invalid handle or
+    /// pointer.
+    /// Also `false` after a crash at damaged memory or a truncated file.
     pub(crate) is_certain: bool,
     /// Files that the process had mapped, if it crashed in the dynamic linker.
     #[serde(skip)]
@@ -147,6 +151,12 @@ pub(crate) struct Crashed {
     /// If the culprit is not certain, the argument of the program's call that led to the fault, if one did.
     #[serde(skip)]
     doubt: Option<Option<Argument>>,
+    /// A layer that called the driver and may be at fault in its place.
+    #[serde(skip)]
+    beside: Option<Beside>,
+    /// `true` if the call of the program or loader reached the culprit, but none of the culprit's functions is on the stack.
+    #[serde(skip)]
+    is_hidden: bool,
     /// Name of the function of Vulkan that the program called.
     pub(crate) call: Option<String>,
     /// Runtime of a sanitizer that ended the process because it was not opened first.
@@ -286,20 +296,22 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
         Some(_) => being_opened(records, &parts),
         None => of_generated_code(crash, &owners, records, &parts).or_else(|| at_exit(&owners)),
     };
+    let hidden = Hidden::of(crash, &owners, &parts);
+    if let Some(hidden) = hidden.filter(|_| unlisted.is_none() && recursion.is_none()) {
+        crashed.judge_hidden(&hidden, (crash, &owners), (&parts, records));
+        return crashed;
+    }
     let listed = || place.map(|place| &owners[place]).cloned();
     match unlisted.or_else(listed).or_else(|| brought(&owners)) {
         Some(Owner::Part(part)) => crashed.blame(&parts.parts[part], records),
         Some(Owner::Program) => {
-            crashed.culprit = Who::Program;
-            crashed.name = crash.executable.clone().unwrap_or_default();
-            crashed.library = place.and_then(|place| crash.frames[place].file.clone());
-            crashed.rejected = Rejected::of(crash, &owners, records);
-            crashed.is_in_loader = passed::is_in_loader(&owners) && recursion.is_none();
+            crashed.blame_program(crash, &owners, place, records);
+            crashed.is_in_loader &= recursion.is_none();
         }
         _ => {}
     }
     if recursion.is_none() {
-        crashed.judge_call(crash, &owners, place);
+        crashed.judge_call(crash, &owners, place, (&parts, records));
     }
     crashed.call = crashed.call.or_else(|| passed::name(crash, &owners, place?));
     crashed.judge_heap(crash, &owners);
@@ -402,6 +414,15 @@ fn hexadecimal(number: u64) -> String {
 }
 
 impl Crashed {
+    /// Records the program as the culprit. `place` is the index of its function on the stack.
+    fn blame_program(&mut self, crash: &Crash, owners: &[Owner], place: Option<usize>, records: &[Record]) {
+        self.culprit = Who::Program;
+        self.name = crash.executable.clone().unwrap_or_default();
+        self.library = place.and_then(|place| crash.frames[place].file.clone());
+        self.rejected = Rejected::of(crash, owners, records);
+        self.is_in_loader = passed::is_in_loader(owners);
+    }
+
     /// Records a driver or layer as the culprit, with the variables that disable it.
     fn blame(&mut self, part: &Part, records: &[Record]) {
         self.culprit = if part.is_layer { Who::Layer } else { Who::Driver };

@@ -1,5 +1,7 @@
 //! Decides whether a program passed an invalid argument to the driver or layer that crashed.
 
+use super::between::{self, Beside, Judged};
+use super::parts::Parts;
 use super::{Crashed, Owner};
 use crate::crash::{Argument, Crash};
 use crate::events::{Event, Record};
@@ -46,7 +48,13 @@ impl Rejected {
 impl Crashed {
     /// Names the call in which a process crashed, and blames the program if it passed the address of the crash. `place` is the function on the
     /// stack that decides about the culprit.
-    pub(super) fn judge_call(&mut self, crash: &Crash, owners: &[Owner], place: Option<usize>) {
+    pub(super) fn judge_call(
+        &mut self,
+        crash: &Crash,
+        owners: &[Owner],
+        place: Option<usize>,
+        (parts, records): (&Parts, &[Record]),
+    ) {
         let call = place.and_then(|place| Call::of(crash, owners, place));
         if let Some(name) = place.and_then(|place| name(crash, owners, place)) {
             self.call = Some(name);
@@ -56,12 +64,25 @@ impl Crashed {
         let Some(call) = call.filter(|_| self.library.is_some()) else {
             return;
         };
-        match call.fault(crash, self.call.as_deref()) {
-            Fault::Program(argument) => {
-                let to = self.name.clone();
-                self.blame_caller();
-                self.argument = Some(Passed { to, argument });
+        let fault = call.fault(crash, self.call.as_deref());
+        let layer = between::layer(crash, owners, parts, call.place);
+        let judged = match layer {
+            Some(layer) => between::judged(fault, &call, (crash, owners), layer, self.call.as_deref()),
+            None => Judged::Fault(fault),
+        };
+        let fault = match (judged, layer) {
+            (Judged::Layer(argument), Some(layer)) => {
+                return self.blame_layer_for(argument, &parts.parts[layer], records);
             }
+            (Judged::Beside { fault, is_changed }, Some(layer)) => {
+                self.beside = Some(Beside::of(&parts.parts[layer], is_changed));
+                fault
+            }
+            (Judged::Fault(fault), _) => fault,
+            _ => return,
+        };
+        match fault {
+            Fault::Program(argument) => self.blame_for(argument),
             Fault::Either(argument) => self.doubt = Some(argument),
             Fault::Part => {}
         }
@@ -97,10 +118,12 @@ pub(super) fn name(crash: &Crash, owners: &[Owner], place: usize) -> Option<Stri
 /// A call of a program into a driver or layer, in which the process crashed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Call {
+    /// Index of the innermost function of a driver or layer.
+    pub(super) place: usize,
     /// Index of the outermost function of a driver or layer.
     outermost: usize,
     /// Index of the function of the program.
-    program: usize,
+    pub(super) program: usize,
     /// `true` if only libraries through which interpreters make calls are between the two functions.
     is_direct: bool,
     /// `true` if code of a driver, layer or library inside the call contained the invalid address.
@@ -115,6 +138,11 @@ const OF_LOADER: [&str; 4] = [
     "vkGetInstanceProcAddr",
 ];
 
+/// Returns `true` if the loader makes the calls of drivers in the function `name` itself.
+pub(super) fn is_of_loader(name: Option<&str>) -> bool {
+    name.is_some_and(|name| OF_LOADER.iter().any(|own| name.starts_with(own)))
+}
+
 impl Call {
     /// Returns the call that led to the function at the index `place`, which belongs to a driver or layer. Returns `None` if the program is not on
     /// the stack, for example in a thread of a driver.
@@ -125,6 +153,7 @@ impl Call {
         let outermost = place + owners[place..program].iter().rposition(is_part)?;
         let is_of_interpreter = |owner: &Owner| matches!(owner, Owner::Common | Owner::Brought(_));
         Some(Self {
+            place,
             outermost,
             program,
             is_direct: owners[outermost + 1..program].iter().all(is_of_interpreter),
@@ -157,8 +186,7 @@ impl Call {
             return Fault::Part;
         }
         let Some(argument) = self.argument(crash) else {
-            let is_of_loader = |name: &str| OF_LOADER.iter().any(|own| name.starts_with(own));
-            let is_passed_on = is_of_memory && name.is_some_and(|name| !is_of_loader(name));
+            let is_passed_on = is_of_memory && name.is_some() && !is_of_loader(name);
             return if self.is_direct || is_passed_on {
                 Fault::Either(None)
             } else {
@@ -185,6 +213,13 @@ impl Call {
             None if self.is_direct => Fault::Either(Some(argument)),
             None => Fault::Part,
         }
+    }
+
+    /// Returns the argument at `place` of the function that the program called, if the code of the program shows the argument.
+    pub(super) fn passed(&self, crash: &Crash, owners: &[Owner], place: usize) -> Option<u64> {
+        // Libraries through which interpreters make calls have other arguments.
+        let is_called = matches!(owners[self.program - 1], Owner::Part(_) | Owner::Loader);
+        *crash.passed.get(self.program).filter(|_| is_called)?.get(place)?
     }
 
     /// Returns the number that the program passed as the argument at `place`.

@@ -22,7 +22,7 @@ impl Crashed {
             }
             _ => {}
         }
-        self.doubt = None;
+        (self.doubt, self.beside) = (None, None);
         self.is_in_loader = false;
         self.short_file = Some(short);
     }

@@ -15,14 +15,8 @@ const MOST_TOLD: usize = 12;
 const OF_EXCEPTION: &str = "The program itself raised this error and did not handle it: look for the message in its documentation, and at the failed calls \
     below. To see where it is raised: gdb -ex 'catch throw' -ex run --args PROGRAM";
 
-/// Remedy that shows whether a program passed an invalid argument.
-pub(crate) const TO_TELL: &str =
-    "To see whether the program passes something invalid: VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation PROGRAM";
-/// Another remedy for the same purpose.
-const OR_RETRY: &str = ", or: vkloader explain --retry -- PROGRAM";
-
 /// Returns the value of an argument in words.
-fn value_of(argument: &Argument) -> String {
+pub(super) fn value_of(argument: &Argument) -> String {
     match argument.value {
         Some(0) => "NULL".into(),
         Some(value) => format!("the invalid address {value:#x}"),
@@ -44,9 +38,9 @@ impl Crashed {
         }
         found.variable.clone_from(&self.variable);
         found.file = self.library.clone().filter(|library| *library != found.name);
-        found.set = self
-            .switch
-            .as_ref()
+        let of_layer = self.beside.as_ref().map(|layer| &layer.switch);
+        found.set = of_layer
+            .or(self.switch.as_ref())
             .map(|switch| (switch.variable.clone(), switch.value.clone()));
         found
     }
@@ -82,22 +76,17 @@ impl Crashed {
         if let Some(Passed { to, argument }) = &self.argument {
             let call = self.call.as_deref().unwrap_or("Vulkan");
             let what = value_of(argument);
+            let by = match self.culprit {
+                Who::Layer => format!("layer {}", self.name),
+                _ => "program".into(),
+            };
             return format!(
-                "The program passed {what} to {call} as argument {}, and {to} crashed on it: {signal} {place}.",
+                "The {by} passed {what} to {call} as argument {}, and {to} crashed on it: {signal} {place}.",
                 argument.place + 1
             );
         }
         match self.culprit {
-            Who::Driver => self.with_doubt(format!(
-                "The driver {} crashed {before_call}{}: {signal} {place}{by}.",
-                self.name,
-                self.in_call()
-            )),
-            Who::Layer => self.with_doubt(format!(
-                "The layer {} crashed {before_call}{}: {signal} {place}{by}.",
-                self.name,
-                self.in_call()
-            )),
+            Who::Driver | Who::Layer => self.reason_of_part(before_call, &format!("{signal} {place}{by}")),
             Who::Program => self.reason_of_program(before_sign, &signal, &place),
             Who::Outside => format!(
                 "Another process ({}) ended {program} by {signal}.",
@@ -137,29 +126,9 @@ impl Crashed {
     }
 
     /// Returns the name of the function that the program called, as the end of a sentence.
-    fn in_call(&self) -> String {
+    pub(super) fn in_call(&self) -> String {
         let name = self.call.as_ref().map(|name| format!(" in {name}"));
         name.unwrap_or_default()
-    }
-
-    /// Adds to a sentence that the program may be at fault too.
-    fn with_doubt(&self, sentence: String) -> String {
-        let Some(argument) = &self.doubt else { return sentence };
-        let call = self.call.as_deref().unwrap_or("a function of Vulkan");
-        match argument {
-            Some(argument) if argument.is_behind && argument.place > 0 => format!(
-                "{sentence} The invalid address comes from argument {} of {call}: the program may have passed an invalid structure or handle.",
-                argument.place + 1
-            ),
-            Some(argument) if !argument.is_behind => format!(
-                "{sentence} The program passed {} as argument {} of {call}, and is at fault unless that is valid.",
-                value_of(argument),
-                argument.place + 1
-            ),
-            _ => {
-                format!("{sentence} Drivers and layers also crash if the program passes an invalid handle or pointer.")
-            }
-        }
     }
 
     /// Returns the library of the culprit as the caller of the innermost function, if that function is of another library.
@@ -340,7 +309,8 @@ impl Crashed {
                 "Correct the error in {library}: the report that {sanitizer} printed on standard error names the line of the code."
             ));
         }
-        if self.argument.is_some() || self.rejected.is_some() || self.is_in_loader {
+        let is_passed = self.argument.is_some() && self.culprit == Who::Program;
+        if is_passed || self.rejected.is_some() || self.is_in_loader {
             return Some(OF_ARGUMENT.into());
         }
         if let Some(advice) = self.advice_for_short_file() {
@@ -375,13 +345,7 @@ impl Crashed {
             return Some(self.permit());
         }
         let without = self.without_culprit();
-        let without = match (&self.doubt, without) {
-            (Some(Some(argument)), Some(without)) if !argument.is_behind || argument.place > 0 => {
-                Some(format!("{TO_TELL}{OR_RETRY}. If it does not: {without}"))
-            }
-            (Some(_), Some(without)) => Some(format!("{}. {TO_TELL}{OR_RETRY}", without.trim_end_matches('.'))),
-            (_, without) => without,
-        };
+        let without = without.map(|without| self.advice_in_doubt(without));
         match (self.advice_for_cause(), without) {
             (Some(first), Some(without)) => Some(format!("{first} If that does not help: {without}")),
             (first, without) => without.or(first),
