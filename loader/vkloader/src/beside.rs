@@ -127,6 +127,7 @@ impl Beside<'_> {
         if self.layers.is_empty() || !seen.is_complete() || !report.has_failed_alone() {
             return Ok(());
         }
+        report.note_without_swapchain(seen);
         let hidden = |without: &str| -> io::Result<[Vec<String>; 2]> {
             let free = self.seen(without)?.unwrap_or_default();
             Ok([hidden(seen, &free, extensions), hidden(seen, &free, features)])

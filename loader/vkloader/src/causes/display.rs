@@ -268,18 +268,15 @@ pub(super) fn without_dri3(report: &mut Report, records: &[&Record]) -> Option<D
 /// Returns the X display of a program that failed and needs DRI3 to show images of a graphics card.
 fn needs_dri3(report: &Report, records: &[&Record]) -> Option<String> {
     let failed = |code: &codes::Row| report.dropped.iter().any(|dropped| dropped.code == code.name);
-    let is_of_mesa = |driver: &str| {
-        driver
-            .rsplit('/')
-            .next()
-            .is_some_and(|file| file.starts_with("libvulkan_"))
-    };
+    let is_of_mesa =
+        |driver: &str| super::hardware::known(driver).is_some_and(|library| library.starts_with("libvulkan_"));
     let mut devices = report
         .devices
         .iter()
         .filter(|device| device.is_usable && !device.is_software());
     let has_failed = failed(codes::PROGRAM_FAILED) || failed(codes::PROGRAM_CALL_FAILED);
     if !has_failed
+        || report.dropped.iter().any(Dropped::is_without_swapchain)
         || report.variables.get("WAYLAND_DISPLAY").is_some()
         || !devices.any(|device| is_of_mesa(&device.driver))
     {

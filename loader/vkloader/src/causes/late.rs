@@ -61,6 +61,7 @@ pub(super) fn chose_none(report: &mut Report, records: &[&Record]) {
         })
         .collect();
     let is_software = report.devices.iter().all(Device::is_software);
+    let is_without_swapchain = report.dropped.iter().any(Dropped::is_without_swapchain);
     let Some(failed) = failure(report) else { return };
     let mut found = codes::PROGRAM_CHOSE_NONE.about_any("the program");
     let ended = failed.reason.trim_end_matches('.');
@@ -74,7 +75,14 @@ pub(super) fn chose_none(report: &mut Report, records: &[&Record]) {
             update(&drivers)
         )
     };
-    found.advice = format!("{} vulkaninfo lists what each device has. {rest}", found.advice);
+    found.advice = if is_without_swapchain {
+        format!(
+            "{}, or install the driver of the card that shows pictures.",
+            update(&drivers)
+        )
+    } else {
+        format!("{} vulkaninfo lists what each device has. {rest}", found.advice)
+    };
     found.findings.splice(0..0, std::mem::take(&mut failed.findings));
     *failed = found;
 }

@@ -1,17 +1,48 @@
 //! Findings about layers that may be the reason why a program failed.
 
 use super::layers::{MESAS, WITHOUT};
-use super::{ActiveLayer, Dropped, Printed, Report, codes};
+use super::{ActiveLayer, Dropped, Fact, Kind, Printed, Report, codes};
 use crate::manifests;
+use crate::probe::{Device, Seen};
 use crate::shell::word;
 use crate::variables::Variables;
 use std::path::Path;
+
+/// The extension with which a device shows pictures.
+const SWAPCHAIN: &str = "VK_KHR_swapchain";
+
+impl Dropped {
+    /// Returns `true` if the finding is about a program whose graphics cards cannot show pictures.
+    pub(crate) fn is_without_swapchain(&self) -> bool {
+        self.findings.iter().any(|fact| *fact.kind() == Kind::WithoutSwapchain)
+    }
+}
 
 impl Report {
     /// Returns `true` if the program ended with a failure although a device is usable, and no call failed.
     pub(crate) fn has_failed_alone(&self) -> bool {
         let is_failure = |one: &Dropped| one.code == codes::PROGRAM_FAILED.name;
         self.is_usable() && self.failed.is_empty() && self.dropped.iter().any(is_failure)
+    }
+
+    /// Adds to the finding about a program that failed on a display the graphics cards without the extension that shows pictures. Adds nothing
+    /// if a card has the extension. `seen` has the results of a probe.
+    pub(crate) fn note_without_swapchain(&mut self, seen: &Seen) {
+        let has_display = ["DISPLAY", "WAYLAND_DISPLAY"]
+            .iter()
+            .any(|name| self.variables.get(name).is_some());
+        let cards = || seen.usable().filter(|device| device.kind != "cpu");
+        let has_it = |device: &Device| device.extensions.iter().any(|name| name == SWAPCHAIN);
+        if !has_display || cards().any(has_it) {
+            return;
+        }
+        let is_failure = |one: &&mut Dropped| one.code == codes::PROGRAM_FAILED.name;
+        if let Some(failed) = self.dropped.iter_mut().find(is_failure) {
+            let words =
+                |device: &Device| format!("{} lacks {SWAPCHAIN}, without which it shows no pictures", device.name);
+            let facts = cards().map(|device| Fact::new(Kind::WithoutSwapchain, words(device)));
+            failed.findings.extend(facts);
+        }
     }
 
     /// Adds the finding about a layer that hides extensions or features of devices. `what` is the word for them.
@@ -165,6 +196,33 @@ mod tests {
             is_asked_for: false,
             manifest: manifest.display().to_string(),
             library: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_card_without_the_extension_for_pictures_explains_a_program_with_a_display() {
+        let device = |extensions: &[&str]| Device {
+            name: "Vendor GPU".into(),
+            kind: "discrete".into(),
+            created: Some(0),
+            extensions: extensions.iter().map(|name| (*name).into()).collect(),
+            ..Device::default()
+        };
+        for (devices, display, is_told) in [
+            (vec![device(&[])], "DISPLAY", true),
+            (vec![device(&[]), device(&[SWAPCHAIN])], "DISPLAY", false),
+            (vec![device(&[])], "EDITOR", false),
+        ] {
+            let mut report = Report {
+                dropped: vec![codes::PROGRAM_FAILED.about_any("the program")],
+                variables: Variables::with(display, ":99"),
+                ..Report::default()
+            };
+            report.note_without_swapchain(&Seen {
+                devices,
+                ..Seen::default()
+            });
+            assert_eq!(report.dropped[0].is_without_swapchain(), is_told, "{display}");
         }
     }
 

@@ -38,6 +38,8 @@ pub(crate) enum Kind {
     NotOpened,
     /// A library of a driver without functions of Vulkan.
     WithoutVulkan,
+    /// A device that cannot show pictures.
+    WithoutSwapchain,
 }
 
 /// A fact of a finding: a sentence, and its kind.
