@@ -36,6 +36,7 @@ pub(super) fn forget(report: &mut Report) {
     let families: Vec<String> = names.map(family).collect();
     let hardware: Vec<&Row> = names_of_drivers.iter().filter_map(|name| row(name)).collect();
     let packages: OnceCell<Vec<String>> = OnceCell::new();
+    let cards = &report.hardware;
     let own_packages = || packages.get_or_init(|| names_of_drivers.iter().filter_map(|name| package(name)).collect());
     report.dropped.retain(|dropped| {
         let names = || {
@@ -47,9 +48,21 @@ pub(super) fn forget(report: &mut Report) {
         let serves = |other: &Row| hardware.iter().any(|own| is_for_hardware_of(own, other));
         let is_served = || names().filter_map(row).any(serves);
         let is_packaged = || names().filter_map(package).any(|name| own_packages().contains(&name));
-        let is_lacking_nothing = || is_served() || is_packaged() && !is_misplaced(dropped, &names_of_drivers);
+        let is_for_card = || {
+            names()
+                .filter_map(row)
+                .any(|row| cards.iter().any(|card| drives(row, card)))
+        };
+        let is_spare = || is_packaged() && !is_misplaced(dropped, &names_of_drivers) && !is_for_card();
+        let is_lacking_nothing = || is_served() || is_spare();
         !is_it(dropped) || !(is_same() || is_of_driver(dropped) && is_lacking_nothing())
     });
+}
+
+/// Returns `true` if a driver is for a card that the system shows.
+pub(super) fn drives(driver: &Row, card: &Card) -> bool {
+    let kernel_driver = card.kernel_driver.as_deref();
+    kernel_driver.is_some_and(|kernel_driver| driver.kernel_drivers.contains(&kernel_driver))
 }
 
 /// Returns `true` if the library of a driver is for a processor of another family, but no package for that processor brings it. `used` has the
@@ -264,6 +277,20 @@ mod tests {
             };
             assert_eq!(is_misplaced(&found, &["/nowhere/libvulkan_lvp.so"]), is_it);
         }
+    }
+
+    #[test]
+    fn a_driver_for_a_card_of_the_system_is_no_spare_part_of_its_package() {
+        let card = Card {
+            place: "0000:03:00.0".into(),
+            vendor: 0x1002,
+            device: 0x7448,
+            kernel_driver: Some("amdgpu".into()),
+            node: None,
+        };
+        let row = |library: &str| hardware::of(library.as_bytes()).expect("a known driver");
+        assert!(drives(row("libvulkan_radeon.so"), &card));
+        assert!(!drives(row("libvulkan_intel.so"), &card) && !drives(row("libvulkan_lvp.so"), &card));
     }
 
     #[test]

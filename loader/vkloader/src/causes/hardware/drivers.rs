@@ -3,7 +3,7 @@
 use super::generations::{self, HASVK};
 use super::install::to_install;
 use super::machine::{Machine, WINDOWS_DRIVER};
-use super::{newer, node};
+use super::{newer, node, other_size};
 use crate::causes::{multiarch, unsearched};
 use crate::installed;
 use crate::report::{Card, Dropped, Fact, Facts, Kind, Report, codes, other, rank};
@@ -159,10 +159,10 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Option
         None => Dropped {
             findings: [format!("the libraries that can use it: {}", libraries.join(", "))].into(),
             advice: to_install(kernel_driver, &libraries, machine, report),
-            rank: if has_driver(report) && of_other_size(&libraries, report) != Some(rank::BROKEN)
+            rank: if has_driver(report) && other_size::rank_of(&libraries, report) != Some(rank::BROKEN)
                 || kernel_driver.starts_with("nvidia")
                     && gets_libraries(report)
-                    && of_other_size(&libraries, report).is_none()
+                    && other_size::rank_of(&libraries, report).is_none()
             {
                 rank::HARDWARE
             } else {
@@ -171,6 +171,7 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Option
             ..codes::HARDWARE_NO_DRIVER.about(card.to_string())
         },
     };
+    other_size::explain(&mut found, &libraries, report);
     if may_be_broken {
         found.rank = rank::CONSEQUENCE;
     }
@@ -418,17 +419,6 @@ fn names_in(report: &Report) -> impl Iterator<Item = &str> {
     };
     let kept = kept.filter(move |path| !is_dropped(path));
     opened.chain(dropped.flatten()).chain(kept)
-}
-
-/// Returns the rank of the finding that the program found one of the drivers in `libraries` for another word size or processor.
-fn of_other_size(libraries: &[&str], report: &Report) -> Option<u8> {
-    let is_it = |one: &Dropped| {
-        let names = [Some(one.name.as_str()), one.file.as_deref()];
-        let mut drivers = names.into_iter().flatten().filter_map(known);
-        multiarch::CODES.contains(&one.code.as_str()) && drivers.any(|driver| libraries.contains(&driver))
-    };
-    let mut found = report.dropped.iter().filter(|one| is_it(one));
-    found.next().map(|one| one.rank)
 }
 
 /// Returns `true` for a finding about a driver for the program's word size. A driver for a processor of another family counts as a broken one.

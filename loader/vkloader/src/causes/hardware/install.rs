@@ -1,11 +1,12 @@
 //! Remedies for cards whose Vulkan driver is not installed.
 
-use super::CONTAINERS;
-use super::drivers::row_of;
+use super::drivers::{self, row_of};
 use super::generations::HASVK;
 use super::machine::Machine;
+use super::{CONTAINERS, NVIDIA};
+use crate::causes::overriding::REPLACING;
 use crate::causes::{packages, unsearched};
-use crate::report::Report;
+use crate::report::{Card, Dropped, Report, codes};
 
 /// Remedy for a container that has NVIDIA's card but not NVIDIA's libraries.
 const NVIDIA_IN_CONTAINER: &str = "Let NVIDIA's container tools add the libraries: docker run --runtime=nvidia --gpus all -e \
@@ -84,6 +85,24 @@ pub(super) fn for_flatpak(version: &str) -> String {
     format!(
         "Install NVIDIA's libraries for Flatpak in the version of the host: flatpak install org.freedesktop.Platform.GL.nvidia-{version}"
     )
+}
+
+/// Adds to the finding about a missing device node that the driver of the card is not installed either, because the node alone does not help
+/// then. A variable that replaces the search leaves out the installed drivers, so that they are unknown.
+pub(super) fn with_driver(mut node: Dropped, card: &Card, machine: &Machine, report: &Report) -> Dropped {
+    let is_replaced = REPLACING.iter().any(|name| report.variables.get(name).is_some());
+    // NVIDIA's container tools bring the libraries with the node.
+    let is_of_host = card.node.is_some() && card.vendor != NVIDIA;
+    if node.code != codes::HARDWARE_NO_NODE.name || is_replaced || !is_of_host {
+        return node;
+    }
+    let missing = drivers::missing(card, machine, report);
+    if let Some(missing) = missing.filter(|one| one.code == codes::HARDWARE_NO_DRIVER.name) {
+        node.findings
+            .push("no Vulkan driver for the card is installed either".to_owned());
+        node.advice = format!("{}. {}", node.advice.trim_end_matches('.'), missing.advice);
+    }
+    node
 }
 
 /// Returns the remedy for a card whose Vulkan driver is not installed.

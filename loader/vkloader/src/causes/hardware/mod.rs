@@ -13,6 +13,7 @@ mod kernel;
 mod machine;
 mod newer;
 mod node;
+mod other_size;
 mod permissions;
 mod removed;
 mod rules;
@@ -29,7 +30,7 @@ pub(super) use guests::is_for_guests;
 pub(super) use idle::is_used;
 pub(super) use survey::survey;
 
-use super::{elf, linker, sandbox::Sandbox};
+use super::{elf, linker, multiarch, sandbox::Sandbox};
 use crate::report::{Card, Device, Dropped, Report, codes, rank};
 pub(crate) use drivers::for_cards;
 use machine::{Machine, WINDOWS_DRIVER, WINDOWS_NODE};
@@ -59,7 +60,7 @@ const NVIDIA_NODES_IN: [(&str, &str); 3] = [
 /// Remedy for missing device nodes of NVIDIA's driver in all other environments.
 const NVIDIA_NODES: &str = "In a container, make the card available: docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=all IMAGE, or podman run \
     --device nvidia.com/gpu=all IMAGE; elsewhere, install NVIDIA's libraries with nvidia-modprobe, which makes the nodes.";
-/// Remedies for WSL in which the graphics card of Windows is missing: for WSL 1, for a container in WSL, and for WSL 2 itself.
+/// Remedies for WSL without the graphics card of Windows: for WSL 1, for a container in WSL, and for WSL 2 itself.
 const FROM_WSL_1: &str =
     "WSL 1 has no graphics, so change the distribution to WSL 2, in Windows: wsl --set-version DISTRIBUTION 2";
 const IN_WSL_CONTAINER: &str = "Make the card available to the container: docker run --device /dev/dxg -v /usr/lib/wsl:/usr/lib/wsl -e \
@@ -126,7 +127,7 @@ fn obstacles(machine: &Machine, report: &Report, wanted: Option<&str>, is_replac
     let hidden_list = unlisted::kept_out(machine, report);
     for card in &report.hardware {
         match of_card(card, machine, report) {
-            Some(one) => found.push(one),
+            Some(one) => found.push(install::with_driver(one, card, machine, report)),
             // Without the kernel's list of devices, drivers find no card.
             None if hidden_list.is_some() => {}
             None => reachable.push(card),
@@ -458,10 +459,7 @@ fn explain_drivers(report: &mut Report, machine: &Machine) {
         let Some(row) = catalogue::hardware::of(dropped.name.as_bytes()) else {
             continue;
         };
-        let serves = |card: &&Card| {
-            let driver = card.kernel_driver.as_deref();
-            driver.is_some_and(|driver| row.kernel_drivers.contains(&driver))
-        };
+        let serves = |card: &&Card| multiarch::drives(row, card);
         let is_meant = |card: &&Card| {
             let driver = card.kernel_driver.as_deref();
             serves(card) && driver.is_some_and(|driver| drivers::is_meant_for(row.library, driver))

@@ -121,3 +121,24 @@ fn a_node_that_device_rules_refuse_comes_with_the_remedy_of_the_container() {
         );
     }
 }
+
+/// Without a driver in the image, the node of the card alone does not help.
+#[test]
+fn a_container_without_a_node_and_without_a_driver_needs_both() {
+    let system = System::new();
+    system
+        .card("0000:00:02.0", "0x030000", "0x8086", Some("i915"))
+        .file(".dockerenv", "");
+    for (driver, is_missing) in [("libvulkan_lvp.so", true), ("libvulkan_intel.so", false)] {
+        let found = system.found(idle(&[driver]));
+        let is_it = |one: &&Dropped| one.code == codes::HARDWARE_NO_NODE.name;
+        let node = found.dropped.iter().find(is_it).expect("a finding");
+        assert!(node.advice.contains("--device /dev/dri"), "{}", node.advice);
+        assert_eq!(
+            node.advice.contains("Mesa's Vulkan driver for Intel's cards"),
+            is_missing,
+            "{}",
+            node.advice
+        );
+    }
+}
