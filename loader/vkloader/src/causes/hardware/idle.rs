@@ -1,7 +1,7 @@
 //! Finds cards without a usable device on a machine where another card works, for example the second card of a laptop.
 
 use super::machine::Machine;
-use super::{closed_nodes, drivers, is_hardware, is_nvidia, of_card, permissions, versions};
+use super::{closed_nodes, drivers, is_hardware, is_nvidia, of_card, permissions, rules, versions};
 use crate::report::{Card, Device, Dropped, Report, codes, rank};
 use std::path::PathBuf;
 
@@ -9,27 +9,36 @@ use std::path::PathBuf;
 pub(super) const DRAWING: [u32; 3] = [0x1002, 0x10DE, 0x8086];
 
 /// Codes of findings about an unused card whose driver is installed, so that the user probably wants to use the card.
-const WANTED: [&codes::Row; 3] = [
-    codes::HARDWARE_NO_MANIFEST,
-    codes::HARDWARE_NO_PERMISSION,
-    codes::HARDWARE_NVIDIA_VERSIONS,
-];
+const WANTED: [&codes::Row; 2] = [codes::HARDWARE_NO_MANIFEST, codes::HARDWARE_NVIDIA_VERSIONS];
 
 /// Returns one finding for each unused card. The finding does not explain a failure, because another card works.
 pub(super) fn find(machine: &Machine, report: &Report) -> Vec<Dropped> {
     let cards = report.hardware.iter().filter(|card| DRAWING.contains(&card.vendor));
     let idle = cards.filter(|card| !is_used(card, &report.devices));
-    let found = idle.filter_map(|card| of_idle(card, machine, report));
-    found
-        .map(|one| {
-            let is_wanted = WANTED.iter().any(|row| row.name == one.code);
-            let least = if is_wanted { rank::ASKED_FOR } else { rank::ASIDE };
-            Dropped {
-                rank: one.rank.max(least),
-                ..one
-            }
+    let ranked = |card| {
+        let one = of_idle(card, machine, report)?;
+        let least = if is_wanted(card, &one, machine, report) {
+            rank::ASKED_FOR
+        } else {
+            rank::ASIDE
+        };
+        Some(Dropped {
+            rank: one.rank.max(least),
+            ..one
         })
-        .collect()
+    };
+    idle.filter_map(ranked).collect()
+}
+
+/// Returns `true` if the user probably wants to use a card that `one` is about: the driver is installed, and no container or service keeps the
+/// card from the program.
+fn is_wanted(card: &Card, one: &Dropped, machine: &Machine, report: &Report) -> bool {
+    if one.code == codes::HARDWARE_NO_PERMISSION.name {
+        let node = card.node.as_deref().map(|node| machine.path(node));
+        let is_by_user = node.is_some_and(|node| rules::refusing(&node, machine).is_none());
+        return is_by_user && !drivers::for_cards(report, std::slice::from_ref(card)).is_empty();
+    }
+    WANTED.iter().any(|row| row.name == one.code)
 }
 
 /// Ranks the finding about an unused card of NVIDIA before the finding about NVIDIA's driver, which fails because of the card's obstacle.
@@ -52,7 +61,7 @@ pub(super) fn before_driver(found: &mut [Dropped], report: &mut Report) {
         driver.rank = rank::ASIDE;
         driver
             .findings
-            .insert(0, format!("this follows from the state of the card {}", first.name));
+            .insert(0, format!("this follows from the finding about {}", first.name));
     }
 }
 
@@ -75,4 +84,31 @@ fn of_idle(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
         .or_else(of_nvidia)
         .or_else(|| drivers::unused(card, machine, report))
         .or_else(|| drivers::missing(card, machine, report))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn a_card_that_its_user_may_not_open_is_missed_if_its_driver_is_installed() {
+        let root = tempfile::tempdir().expect("a folder");
+        let card = Card {
+            place: "0000:03:00.0".into(),
+            vendor: 0x1002,
+            device: 0x7448,
+            kernel_driver: Some("amdgpu".into()),
+            node: Some("/dev/dri/renderD129".into()),
+        };
+        let closed = codes::HARDWARE_NO_PERMISSION.about("/dev/dri/renderD129");
+        for (driver, is_missed) in [("libvulkan_radeon.so", true), ("libvulkan_intel.so", false)] {
+            let report = Report {
+                kept: vec![driver.into()],
+                ..Report::default()
+            };
+            let machine = super::super::survey::system(&report, Path::new(root.path()));
+            assert_eq!(is_wanted(&card, &closed, &machine, &report), is_missed, "{driver}");
+        }
+    }
 }
