@@ -239,10 +239,10 @@ fn a_remote_desktop_without_dri3_is_named() {
     let mut machine = Machine::new();
     machine.driver("good", "device one\ndevice.type 2");
     for ending in ["so", "conf"] {
-        let (from, to) = (format!("libmock_good.{ending}"), format!("libvulkan_good.{ending}"));
+        let (from, to) = (format!("libmock_good.{ending}"), format!("libvulkan_radeon.{ending}"));
         std::fs::rename(machine.path("libraries").join(from), machine.path("libraries").join(to)).expect("one folder");
     }
-    machine.manifest("good", &machine.path("libraries/libvulkan_good.so"), "");
+    machine.manifest("good", &machine.path("libraries/libvulkan_radeon.so"), "");
     let program = with_library(&machine, "libxcb.so.1");
     let Some((server, path, number)) = x_server(1) else {
         return;
