@@ -67,12 +67,24 @@ not() {
     ! "$@"
 }
 
+# open_to_others FOLDER: succeeds if all users can enter the folder.
+open_to_others() {
+    local folder
+    folder=$(cd "$1" && pwd -P)
+    while [ "$folder" != / ]; do
+        [ -n "$(find "$folder" -prune -perm -001)" ] || return 1
+        folder=$(dirname "$folder")
+    done
+}
+
 # plain_temporary_folder: sets TMPDIR to a usual folder if its path is long or has special characters. The tests make sockets below this
-# folder, whose paths have at most 107 bytes, and compare messages with paths. Tests about unusual paths make these paths themselves.
+# folder, whose paths have at most 107 bytes, and compare messages with paths. Tests about unusual paths make these paths themselves. Tests
+# of root run programs as other users, which must be able to enter the folder.
 plain_temporary_folder() {
     local place
     for place in "${TMPDIR:-/tmp}" /tmp /var/tmp; do
-        if [[ "$place" =~ ^/[A-Za-z0-9/._+-]{0,40}$ ]] && [ -d "$place" ] && [ -w "$place" ]; then
+        if [[ "$place" =~ ^/[A-Za-z0-9/._+-]{0,40}$ ]] && [ -d "$place" ] && [ -w "$place" ] &&
+            { [ "$(id -u)" != 0 ] || open_to_others "$place"; }; then
             export TMPDIR=$place
             return
         fi

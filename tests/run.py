@@ -23,6 +23,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 import apart
+import opened
 import ran
 
 # Programs of other users must be able to read the built programs and the files of a test, also if the user's umask would prevent this.
@@ -79,6 +80,17 @@ def run(program, words, before):
         return f"{name} of {package}", output.read().decode("utf-8", "replace"), done.returncode, seconds
 
 
+def open_to_others(programs):
+    """Names the vkloader and the library under test in variables, with copies of files that other users cannot read. The tests of vkloader
+    start it as another user."""
+    built_beside = [Path(executable).parent.parent for package, _, executable, _ in programs if package == "vkloader"]
+    if built_beside:
+        tested = {"VKL_VKLOADER": str(built_beside[0] / "vkloader")}
+        if os.environ.get("VKL_LIBRARY"):
+            tested["VKL_LIBRARY"] = os.environ["VKL_LIBRARY"]
+        os.environ.update(opened.paths(tested))
+
+
 def main():
     """Builds and runs the programs. Exits with 1 if a program failed, or if no program ran."""
     parser = argparse.ArgumentParser(usage=__doc__.splitlines()[2].strip())
@@ -104,6 +116,7 @@ def main():
             failed = True
             print(f"FAILED: no case is called {name}", flush=True)
     before = apart.words()
+    open_to_others(programs)
     # Tests let programs crash, and a core dump can be written to the folder of the program.
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     lines = tempfile.NamedTemporaryFile("r")

@@ -1,9 +1,12 @@
-"""Tests that the Vulkan files and variables of this machine are hidden from test programs (tests/apart.py)."""
+"""Tests that the tests do not depend on the files, variables and permissions of this machine."""
 
 import os
+import tempfile
+from pathlib import Path
 
 import apart
-from cases import HANG, ROOT, Skip, expect, run, scratch
+import opened
+from cases import HANG, ROOT, Skip, expect, run, scratch, tool
 
 
 def empty():
@@ -33,12 +36,40 @@ def unset():
 
 
 def plain():
-    """A long path of the folder for temporary files is replaced, and a usual path stays."""
-    long = scratch("a long name " + "x" * 40)
+    """A folder for temporary files is replaced if its path is long, or if it is missing. A usual path stays. Root's tests start programs as
+    other users, so root also replaces a folder that is closed to them."""
     words = ["bash", "-c", '. make/common.sh; plain_temporary_folder; printf %s "$TMPDIR"']
-    for folder, expected in ((long, "/tmp"), ("/var/tmp", "/var/tmp")):
-        output = run(words, HANG, env={**os.environ, "TMPDIR": str(folder)}, cwd=ROOT)
-        expect(output == expected, output)
+
+    def chosen(folder):
+        return run(words, HANG, env={**os.environ, "TMPDIR": str(folder)}, cwd=ROOT)
+
+    for folder, expected in ((scratch("a long name " + "x" * 40), "/tmp"), ("/none/such", "/tmp"), ("/var/tmp", "/var/tmp")):
+        expect(chosen(folder) == expected, f"{folder}: {chosen(folder)}")
+    with tempfile.TemporaryDirectory(dir="/tmp") as closed:
+        expected = closed if os.geteuid() else "/tmp"
+        expect(chosen(closed) == expected, f"{closed}: {chosen(closed)}")
+
+
+def copied():
+    """Other users can read the copies of files in a closed folder. Files in an open folder are not copied."""
+    if os.geteuid() != 0:
+        raise Skip("only the superuser starts programs as other users")
+    user = [tool("setpriv"), "--reuid", "65534", "--regid", "65534", "--clear-groups", "--"]
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        place = Path(name)
+        (place / "programs").mkdir()
+        for file in ("library", "programs/one"):
+            (place / file).write_text("#!/bin/sh\necho read\n")
+            (place / file).chmod(0o700)
+        given = {"library": str(place / "library"), "programs": str(place / "programs"), "other": "/none/such"}
+        found = opened.paths(given)
+        expect(found["other"] == given["other"] and found["library"] != given["library"], found)
+        for program in (found["library"], f"{found['programs']}/one"):
+            expect(run([*user, program], HANG) == "read\n", found)
+        place.chmod(0o755)
+        for file in ("library", "programs", "programs/one"):
+            (place / file).chmod(0o755)
+        expect(opened.paths(given) == given, "a copy without a reason")
 
 
 def git():
@@ -56,6 +87,7 @@ def git():
 CASES = [
     ("the files of this machine are hidden", empty),
     ("the variables of this machine are hidden", unset),
-    ("a long TMPDIR", plain),
+    ("an unusual TMPDIR", plain),
+    ("files that other users cannot read are copied", copied),
     ("the configuration of git is not that of the user", git),
 ]

@@ -2,7 +2,7 @@
 
 mod machine;
 
-use machine::{Machine, built, library, skip};
+use machine::{Machine, built, library, skip, vkloader};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -268,7 +268,7 @@ fn an_elevated_program_leaves_no_trace() {
     let machine = Machine::new();
     machine.driver("good", "device one");
     let copy = machine.path("elevated");
-    steady::copy_program(env!("CARGO_BIN_EXE_vkloader").as_ref(), &copy, 0o4755);
+    steady::copy_program(vkloader().as_ref(), &copy, 0o4755);
     let mut machine = machine;
     if !machine.unprivileged() {
         return;
@@ -319,7 +319,7 @@ fn a_program_is_run_with_its_arguments() {
     let machine = Machine::new();
     machine.driver("good", "device one");
     let library = library();
-    let own = env!("CARGO_BIN_EXE_vkloader");
+    let own = vkloader();
     let output = machine.run(&["explain", "--", own, "probe", library.to_str().expect("plain")]);
     let said = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{said}");
@@ -412,7 +412,7 @@ fn a_program_in_a_sandbox() {
     let sandbox: Vec<&str> = "bwrap --ro-bind / / --dev /dev --proc /proc --bind"
         .split(' ')
         .collect();
-    let probe = [root, root, "--", env!("CARGO_BIN_EXE_vkloader"), "probe"];
+    let probe = [root, root, "--", vkloader(), "probe"];
     let library = machine::library();
     let program = [&sandbox[..], &probe, &[library.to_str().expect("plain")]].concat();
     let library = library.to_str().expect("plain");
@@ -427,7 +427,7 @@ fn a_program_in_a_sandbox() {
     assert_eq!(report["devices"][0]["name"], "one", "{report:#}");
     // A program that fails there is run again with the descriptor.
     let failing = [root, root, "--", "sh", "-c", "\"$0\" probe \"$1\"; exit 3"];
-    let failing = [&sandbox[..], &failing, &[env!("CARGO_BIN_EXE_vkloader"), library]].concat();
+    let failing = [&sandbox[..], &failing, &[vkloader(), library]].concat();
     let output = machine.run(&[&["explain", "--json", "--"], &failing[..]].concat());
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a report");
     assert_eq!(report["devices"][0]["name"], "one", "{report:#}");

@@ -3,7 +3,7 @@
 
 mod machine;
 
-use machine::Machine;
+use machine::{Machine, vkloader};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -238,7 +238,7 @@ fn the_loader_of_programs_is_known_without_proc() {
 fn a_program_that_finds_no_loader_is_told_although_it_works_here() {
     let machine = machine(LOADER);
     fs::write(machine.path("first/libvulkan.so.1"), "no library").expect("written");
-    let program = [env!("CARGO_BIN_EXE_vkloader"), "probe", "libvulkan.so.1"];
+    let program = [vkloader(), "probe", "libvulkan.so.1"];
     let words = [&["explain", "--"], &program[..]].concat();
     let explained = machine.explain_with(&words[1..]);
     assert_eq!(

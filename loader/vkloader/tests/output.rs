@@ -2,7 +2,7 @@
 
 mod machine;
 
-use machine::{Machine, library};
+use machine::{Machine, library, vkloader};
 use std::process::Command;
 
 #[test]
@@ -175,10 +175,7 @@ fn names_do_not_forge_lines() {
 #[test]
 fn help_and_version_are_no_failures() {
     for word in ["--help", "-h", "--version", "-V", "help"] {
-        let output = Command::new(env!("CARGO_BIN_EXE_vkloader"))
-            .arg(word)
-            .output()
-            .expect("it runs");
+        let output = Command::new(vkloader()).arg(word).output().expect("it runs");
         assert!(output.status.success() && !output.stdout.is_empty(), "{word}");
     }
 }

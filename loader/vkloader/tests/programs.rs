@@ -2,7 +2,7 @@
 
 mod machine;
 
-use machine::{Explained, Machine, library, skip};
+use machine::{Explained, Machine, library, skip, vkloader};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,7 @@ use std::process::{Command, Output};
 
 /// Returns the command line that runs the probe as a program, quoted for a shell.
 fn probe() -> String {
-    format!(
-        "{} probe {} >/dev/null",
-        env!("CARGO_BIN_EXE_vkloader"),
-        library().display()
-    )
+    format!("{} probe {} >/dev/null", vkloader(), library().display())
 }
 
 /// Returns a machine with a working driver.

@@ -3,13 +3,13 @@
 
 mod machine;
 
-use machine::{Explained, Machine, in_environment_of, library};
+use machine::{Explained, Machine, in_environment_of, library, vkloader};
 use std::process::Command;
 
 /// Runs `vkloader explain` for a program that a shell starts. In the text `line`, `$P` is replaced by a command that runs `vkloader probe`
 /// with the tested library.
 fn of_shell(machine: &Machine, line: &str) -> Explained {
-    let (own, file) = (env!("CARGO_BIN_EXE_vkloader"), library());
+    let (own, file) = (vkloader(), library());
     let file = file.to_str().expect("plain");
     let line = line.replace("$P", "\"$0\" probe \"$1\" >/dev/null");
     let output = machine.run(&["explain", "--json", "--", "sh", "-c", &line, own, file]);
@@ -255,7 +255,7 @@ fn a_layer_that_is_older_than_the_program_is_named() {
 fn a_variable_comes_with_the_process_that_set_it() {
     let machine = Machine::new();
     machine.driver("good", "device one");
-    let (own, file) = (env!("CARGO_BIN_EXE_vkloader"), library());
+    let (own, file) = (vkloader(), library());
     let mut command = in_environment_of(&machine.command(&[]), "sh");
     command
         .args([
@@ -416,12 +416,7 @@ fn signals_of_the_terminal_are_for_the_program() {
     }
     let machine = Machine::new();
     machine.driver("good", "device one");
-    let (own, file, ready, report) = (
-        env!("CARGO_BIN_EXE_vkloader"),
-        library(),
-        machine.path("ready"),
-        machine.path("report"),
-    );
+    let (own, file, ready, report) = (vkloader(), library(), machine.path("ready"), machine.path("report"));
     let inner = machine.file(
         "inner.sh",
         format!(

@@ -2,7 +2,7 @@
 
 mod machine;
 
-use machine::{Explained, Machine, library};
+use machine::{Explained, Machine, library, vkloader};
 
 /// Returns a machine with two drivers, one for a graphics card and one for the processor.
 fn two_drivers() -> Machine {
@@ -168,7 +168,7 @@ fn of_program(machine: &Machine) -> serde_json::Value {
 
 /// Runs `vkloader explain` with the probe and the options `more` as the user's program, and returns the report.
 fn of_program_with(machine: &Machine, more: &[&str]) -> serde_json::Value {
-    let (own, file) = (env!("CARGO_BIN_EXE_vkloader"), library());
+    let (own, file) = (vkloader(), library());
     let program = ["explain", "--json", "--", own, "probe"];
     let program = [&program, more, &[file.to_str().expect("plain")]].concat();
     serde_json::from_slice(&machine.run(&program).stdout).expect("a report")

@@ -2,7 +2,7 @@
 
 mod machine;
 
-use machine::{Machine, library};
+use machine::{Machine, library, vkloader};
 use std::fs;
 use std::path::Path;
 use std::process::Output;
@@ -40,7 +40,7 @@ fn names(text: &str) -> Vec<&str> {
 
 /// Returns a shell command that lists the devices.
 fn probe(before: &str) -> String {
-    let vkloader = env!("CARGO_BIN_EXE_vkloader");
+    let vkloader = vkloader();
     format!("{before} '{vkloader}' probe '{}'", library().display())
 }
 
@@ -93,7 +93,7 @@ fn options_are_variables() {
 fn a_program_sees_the_devices_and_gives_its_status() {
     let machine = two_devices();
     let library = library();
-    let vkloader = env!("CARGO_BIN_EXE_vkloader");
+    let vkloader = vkloader();
     for (word, expected) in [("type:cpu", "two"), ("type:discrete", "one")] {
         let output = machine.run(&[
             "run",
@@ -122,7 +122,7 @@ fn a_program_sees_the_devices_and_gives_its_status() {
 #[test]
 fn an_executable_gets_the_devices_in_an_empty_environment() {
     let machine = two_devices();
-    let vkloader = env!("CARGO_BIN_EXE_vkloader");
+    let vkloader = vkloader();
     let script = probe(
         "env -i XDG_CONFIG_HOME=\"$XDG_CONFIG_HOME\" XDG_DATA_DIRS=\"$XDG_DATA_DIRS\" XDG_DATA_HOME=\"$XDG_DATA_HOME\"",
     );
@@ -152,7 +152,7 @@ fn an_executable_gets_the_devices_in_an_empty_environment() {
 #[test]
 fn a_settings_file_of_the_user_is_left_alone() {
     let machine = two_devices();
-    let vkloader = env!("CARGO_BIN_EXE_vkloader");
+    let vkloader = vkloader();
     let words = ["--devices", "type:cpu", "--executable", vkloader];
     let own = r#"{"file_format_version": "1.0.0", "settings": {}}"#;
     let folder = machine.path(FILE).parent().expect("a folder").to_owned();
@@ -178,15 +178,12 @@ fn a_settings_file_of_the_user_is_left_alone() {
 fn a_file_that_replaced_the_own_one_stays() {
     let machine = two_devices();
     let path = machine.path(FILE);
-    let words = ["--devices", "type:cpu", "--executable", env!("CARGO_BIN_EXE_vkloader")];
+    let words = ["--devices", "type:cpu", "--executable", vkloader()];
     let script = format!("cp '{0}' '{0}.new' && mv '{0}.new' '{0}'", path.display());
     let output = shell(&machine, &words, &script);
     assert!(output.status.success(), "{}", complaint(&output));
     assert!(path.exists(), "it is not the file of this run");
-    let nested = format!(
-        "'{}' run --devices type:cpu --executable /bin/sh -- true",
-        env!("CARGO_BIN_EXE_vkloader")
-    );
+    let nested = format!("'{}' run --devices type:cpu --executable /bin/sh -- true", vkloader());
     let output = shell(
         &machine,
         &words,

@@ -3,8 +3,8 @@
 mod machine;
 mod validated;
 
-use machine::Machine;
 use machine::library;
+use machine::{Machine, vkloader};
 use serde_json::{Value, json};
 use validated::Schema;
 
@@ -117,7 +117,7 @@ fn reports_are_as_their_schema_says() {
     // The report about a supervised program has the same format.
     let library = library();
     let library = library.to_str().expect("plain");
-    let program = [env!("CARGO_BIN_EXE_vkloader"), "probe", library];
+    let program = [vkloader(), "probe", library];
     let output = machine.run(&[&["explain", "--json", "--"], &program[..]].concat());
     let report: Value = serde_json::from_slice(&output.stdout).expect("a report");
     if let Err(error) = schema.validate(&report) {

@@ -2,7 +2,7 @@
 
 mod machine;
 
-use machine::{Machine, library, skip};
+use machine::{Machine, library, skip, vkloader};
 use std::process::{Command, Output};
 
 /// Starts `vkloader` in the same way as the static program: in a folder whose name contains the process ID. `shell` contains the words that
@@ -13,7 +13,7 @@ fn unpacked(machine: &Machine, shell: &[&str], run: &str) -> Output {
     let script = format!(
         "d='{}'/vkloader-$$-x; mkdir \"$d\"; cp '{}' \"$d/vkloader\"; cp '{}' \"$d/libvulkan.so.1\"; {run}",
         place.display(),
-        env!("CARGO_BIN_EXE_vkloader"),
+        vkloader(),
         library().display()
     );
     let (program, words) = shell.split_first().expect("a shell");

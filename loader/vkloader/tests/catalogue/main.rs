@@ -17,7 +17,7 @@ mod unnoticed;
 
 use asked::*;
 use catalogue::{Catalogue, Json, MachineState, Outcome, Reader, Usability};
-use machine::{Machine, in_environment_of, library};
+use machine::{Machine, in_environment_of, library, vkloader};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -351,7 +351,7 @@ fn the_program_of_32_bits_does_the_same() {
     for folder in [&program, &other].map(|path| path.parent().expect("a folder")) {
         fs::create_dir_all(folder).expect("folders");
     }
-    steady::copy_program(env!("CARGO_BIN_EXE_vkloader").as_ref(), &program, 0o755);
+    steady::copy_program(vkloader().as_ref(), &program, 0o755);
     let words = machine.path("words");
     steady::write_script(&other, &format!("#!/bin/sh\necho \"$@\" >>{}\n", words.display()));
     let said = |words_of: &[&str]| {

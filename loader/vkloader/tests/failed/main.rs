@@ -8,7 +8,7 @@ mod others;
 mod untraced;
 mod windows;
 
-use machine::{Explained, Machine, library};
+use machine::{Explained, Machine, library, vkloader};
 use std::process::Command;
 
 /// Compiles a program that is linked against a library called `soname`. The program's first argument names a library to open. With a second
@@ -239,7 +239,7 @@ fn a_variable_of_a_script_counts_for_the_list_of_devices() {
     machine.driver("good", "device one");
     machine.working_layer("implicit", "calm", "", "");
     let line = "export VK_LOADER_VENDOR_ID_FILTER=0xdead; exec \"$0\" probe \"$1\" >/dev/null";
-    let (own, file) = (env!("CARGO_BIN_EXE_vkloader"), library());
+    let (own, file) = (vkloader(), library());
     let file = file.to_str().expect("plain");
     let output = machine.run(&["explain", "--json", "--", "sh", "-c", line, own, file]);
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a report");

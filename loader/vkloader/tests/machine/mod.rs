@@ -9,6 +9,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::LazyLock;
 
 pub(crate) use steady::skip;
 
@@ -90,7 +91,7 @@ impl Machine {
             variables: Vec::new(),
             arguments: Vec::new(),
             unprivileged: false,
-            program: env!("CARGO_BIN_EXE_vkloader").into(),
+            program: vkloader().into(),
             starter: Vec::new(),
         };
         for folder in ["data/vulkan/icd.d", "data/vulkan/implicit_layer.d", "libraries"] {
@@ -236,7 +237,7 @@ impl Machine {
             return false;
         }
         fs::set_permissions(self.root.path(), fs::Permissions::from_mode(0o755)).expect("the owner may");
-        let needed = [Path::new(env!("CARGO_BIN_EXE_vkloader")), &library(), self.root.path()];
+        let needed = [Path::new(vkloader()), &library(), self.root.path()];
         let hidden = needed
             .into_iter()
             .flat_map(Path::ancestors)
@@ -302,10 +303,7 @@ impl Machine {
 
     /// Copies `vkloader` to the path `program`, and its library to the path `carried`.
     pub(crate) fn install_as(&mut self, program: &str, carried: &str) {
-        for (from, to) in [
-            (Path::new(env!("CARGO_BIN_EXE_vkloader")), program),
-            (&library(), carried),
-        ] {
+        for (from, to) in [(Path::new(vkloader()), program), (&library(), carried)] {
             let to = self.path(to);
             fs::create_dir_all(to.parent().expect("a file has a folder")).expect("folders");
             steady::copy_program(from, &to, 0o755);
@@ -350,6 +348,15 @@ pub(crate) fn behind(words: &[&str], like: &Command) -> Command {
     let mut command = in_environment_of(like, words[0]);
     command.args(&words[1..]).arg(like.get_program()).args(like.get_args());
     command
+}
+
+/// Returns the path of `vkloader`. `VKL_VKLOADER` can name a copy that other users can read.
+pub(crate) fn vkloader() -> &'static str {
+    static PATH: LazyLock<String> = LazyLock::new(|| match std::env::var("VKL_VKLOADER") {
+        Ok(path) if !path.is_empty() => path,
+        _ => env!("CARGO_BIN_EXE_vkloader").into(),
+    });
+    &PATH
 }
 
 /// Returns the library under test.

@@ -5,7 +5,7 @@ mod machine;
 
 mod ignored;
 
-use machine::{Explained, Machine, built, skip};
+use machine::{Explained, Machine, built, skip, vkloader};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -267,7 +267,7 @@ fn a_folder_for_temporary_files_that_is_gone_prevents_nothing() {
     let mut machine = machine();
     symlink(machine::library(), machine.path("first/libvulkan.so.1")).expect("a link");
     machine.variable("TMPDIR", "/nowhere/tmp");
-    let program = env!("CARGO_BIN_EXE_vkloader");
+    let program = vkloader();
     for words in [&[][..], &["--", program, "probe", "libvulkan.so.1"]] {
         let explained = machine.explain_with(words);
         assert_eq!((explained.code, explained.devices()), (0, vec!["card"]), "{words:?}");
@@ -316,7 +316,7 @@ fn a_loader_that_fails_where_this_one_works_is_the_cause() {
 #[test]
 fn a_program_runs_under_the_library_that_is_carried() {
     let Some((machine, peer)) = with_peer() else { return };
-    let program = env!("CARGO_BIN_EXE_vkloader");
+    let program = vkloader();
     let explained = machine.explain_with(&["--", program, "probe", "libvulkan.so.1"]);
     assert_eq!((explained.code, explained.devices()), (0, vec!["card"]));
     let other = &explained.report["other_loader"];
@@ -345,7 +345,7 @@ fn what_programs_of_the_other_word_size_get_is_told() {
     let place = machine.path("libexec/vulkan-loader-rs/32/bin");
     fs::create_dir_all(&place).expect("folders");
     let stand_in = place.join("vkloader");
-    steady::copy_program(Path::new(env!("CARGO_BIN_EXE_vkloader")), &stand_in, 0o755);
+    steady::copy_program(Path::new(vkloader()), &stand_in, 0o755);
     let explained = machine.explain_with(&[]);
     let size = &explained.report["other_word_size"];
     assert_eq!((&size["word_size"], &size["verdict"]), (&32.into(), &"hardware".into()));

@@ -1,7 +1,7 @@
 //! Set-ups with usable devices: what the user asked for has no effect, or the program lacks nothing although files are for other programs.
 
 use super::{Machine, Row, good, try_all};
-use crate::machine::library;
+use crate::machine::{library, vkloader};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
@@ -86,7 +86,7 @@ fn findings_about_what_was_asked_for_stand_at_the_head() {
     fs::remove_file(machine.path("data/vulkan/icd.d/again.json")).expect("one of the two");
     let mut machine = machine;
     machine.variable("VKLT_ON", "1");
-    let own = env!("CARGO_BIN_EXE_vkloader");
+    let own = vkloader();
     let text = said(&machine, &["--", own, "probe", words[1]]);
     let head = text.find("But: The layer is for an older version");
     assert!(head.is_some() && text.contains("old.json"), "{text}");

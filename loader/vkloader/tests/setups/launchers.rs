@@ -1,7 +1,7 @@
 //! Set-ups of launchers and containers: variables that only the program has, paths from before an update, and remedies with unusual paths.
 
 use super::{Machine, Row, good, try_all};
-use crate::machine::{Explained, library};
+use crate::machine::{Explained, library, vkloader};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -90,7 +90,7 @@ fn each_cause_in_a_launcher_is_named_and_its_remedy_helps() {
 
 /// Runs `vkloader explain` for the probe, which a shell starts with the variables in `variables`.
 fn of_script(machine: &Machine, variables: &str) -> Explained {
-    let (own, library) = (env!("CARGO_BIN_EXE_vkloader"), library());
+    let (own, library) = (vkloader(), library());
     let library = library.to_str().expect("plain");
     let line = format!("{variables} exec \"$0\" probe \"$1\"");
     of_program(machine, &["sh", "-c", &line, own, library])
@@ -166,7 +166,7 @@ fn the_lines_of_scripts_that_set_two_variables_are_named() {
         format!("export VK_DRIVER_FILES={idle}\nexport VK_ICD_FILENAMES={idle}\n"),
     );
     machine.file("run", ". \"$(dirname \"$0\")/settings\"\nexec \"$1\" probe \"$2\"\n");
-    let (own, library) = (env!("CARGO_BIN_EXE_vkloader"), library());
+    let (own, library) = (vkloader(), library());
     let script = path(&machine, "run");
     let explained = of_program(&machine, &["sh", &script, own, library.to_str().expect("plain")]);
     let advice = explained.found("search.replaced")["advice"].to_string();
@@ -303,7 +303,7 @@ fn a_needed_library_that_this_user_may_not_read_is_named() {
 fn a_program_without_the_variable_of_the_trace_comes_with_the_reason() {
     let mut machine = Machine::new();
     good(&mut machine);
-    let (own, library) = (env!("CARGO_BIN_EXE_vkloader"), library());
+    let (own, library) = (vkloader(), library());
     let library = library.to_str().expect("plain");
     let output = machine.run(&["explain", "--", "env", "-i", own, "probe", library]);
     assert_eq!(output.status.code(), Some(2));

@@ -2,7 +2,7 @@
 
 use super::users::other_library_in_front;
 use super::{Machine, Row, good, try_all};
-use crate::machine::{built, skip};
+use crate::machine::{built, skip, vkloader};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
@@ -377,7 +377,7 @@ fn a_layer_that_a_program_asks_for_is_named_with_what_leaves_it_out() {
     let library = library.to_str().expect("plain");
     let asked = |machine: &Machine, layer: &str| {
         let layer = format!("--layer={layer}");
-        let words = [env!("CARGO_BIN_EXE_vkloader"), "probe", &layer, library];
+        let words = [vkloader(), "probe", &layer, library];
         machine.explain_with(&[&["--library", library, "--"], &words[..]].concat())
     };
     let explained = asked(&machine, "VK_LAYER_VKBASALT_post_processing");

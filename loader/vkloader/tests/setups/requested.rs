@@ -1,7 +1,7 @@
 //! Set-ups in which a program asks for a layer that is installed, and does not get the layer.
 
 use super::{Machine, good};
-use crate::machine::{Explained, library};
+use crate::machine::{Explained, library, vkloader};
 use std::fs;
 
 /// A set-up, and the expected report.
@@ -231,7 +231,7 @@ fn asked(machine: &Machine, layer: &str) -> Explained {
     let library = library();
     let library = library.to_str().expect("plain");
     let layer = format!("--layer={layer}");
-    let words = [env!("CARGO_BIN_EXE_vkloader"), "probe", &layer, library];
+    let words = [vkloader(), "probe", &layer, library];
     machine.explain_with(&[&["--library", library, "--"], &words[..]].concat())
 }
 

@@ -2,7 +2,7 @@
 
 use super::posted::card;
 use super::{Machine, good};
-use crate::machine::{Explained, built, library, skip};
+use crate::machine::{Explained, built, library, skip, vkloader};
 use std::fs;
 use std::process::Command;
 
@@ -10,7 +10,7 @@ use std::process::Command;
 /// the test as skipped if the system makes no such sandbox.
 fn in_bubblewrap(machine: &Machine, more: &[&str]) -> Option<Explained> {
     let start = ["bwrap", "--dev-bind", "/", "/", "--proc", "/proc"];
-    let probe = [env!("CARGO_BIN_EXE_vkloader"), "probe"];
+    let probe = [vkloader(), "probe"];
     let library = library();
     let program = [&start[..], more, &probe, &[library.to_str().expect("plain")]].concat();
     let possible = Command::new(start[0]).args(&start[1..]).arg("true").output();

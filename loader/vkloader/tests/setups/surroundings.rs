@@ -2,7 +2,7 @@
 
 use super::releases::{BAD, DRIVER, compile};
 use super::{Machine, good};
-use crate::machine::library;
+use crate::machine::{library, vkloader};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -122,7 +122,7 @@ fn a_folder_for_temporary_files_that_is_full_prevents_nothing() {
     machine.variable("TMPDIR", folder);
     let library = library();
     let library = library.to_str().expect("plain");
-    let program = env!("CARGO_BIN_EXE_vkloader");
+    let program = vkloader();
     for words in [&[][..], &["--", program, "probe", "libvulkan.so.1"]] {
         let explained = machine.explain_with(&[&["--library", library], words].concat());
         assert_eq!((explained.code, explained.devices()), (0, vec!["one"]), "{words:?}");
