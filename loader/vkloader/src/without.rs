@@ -176,13 +176,34 @@ fn of_variable<'a>(report: &'a mut Report, name: &str) -> impl Iterator<Item = &
 fn decide(report: &mut Report, names: &[String], without: &Report) {
     let words = format!("this was tried without {}: {}", names.join(" and "), without.usable());
     for name in names {
-        let is_first = without.verdict == Verdict::Hardware || !names_broken(report, name);
+        let is_broken = names_broken(report, name);
+        let is_first = without.verdict == Verdict::Hardware || !is_broken;
         for one in of_variable(report, name) {
             let first = if is_setting(one) { rank::SILENT } else { rank::HARDWARE };
             if is_first {
                 one.rank = one.rank.min(first - 1);
             }
             one.findings.push(words.clone());
+        }
+        lost_library_first(report, name, &words);
+    }
+}
+
+/// Makes the drivers whose library is missing, and whose manifest the variable `name` names, the first causes: the variable names the right file, and
+/// that file leads nowhere.
+fn lost_library_first(report: &mut Report, name: &str, words: &str) {
+    let source = format!("the variable {name}");
+    let is_it = |one: &Dropped| one.absent.is_some() && one.named_by.as_deref() == Some(source.as_str());
+    let places: Vec<usize> = (0..report.dropped.len())
+        .filter(|place| is_it(&report.dropped[*place]))
+        .collect();
+    for place in places {
+        let one = &mut report.dropped[place];
+        one.rank = one.rank.min(rank::SILENT - 2);
+        if one.variable.is_none() {
+            one.variable = Some(name.into());
+            one.findings.push(words.to_owned());
+            causes::add_origin(report, place, name);
         }
     }
 }

@@ -89,12 +89,17 @@ pub(super) fn set_aside_left_out(report: &mut Report) {
         return;
     }
     let idle: Vec<&Card> = hardware.iter().filter(|card| !is_used(card, devices)).collect();
-    let is_missed = |one: &Dropped| match known(&one.name) {
-        Some(library) => idle.iter().any(|card| serves(library, card)),
-        None => !library_of(&one.name).ends_with(OF_EMULATOR),
-    };
+    let is_missed = |one: &Dropped| may_serve(&one.name, idle.iter().copied());
     let left_out = dropped.iter_mut().filter(|one| is_left_out(one) && !is_missed(one));
     left_out.for_each(|one| one.rank = one.rank.max(rank::ASIDE));
+}
+
+/// Returns `true` if the driver of a manifest is for one of the cards, or is unknown.
+pub(super) fn may_serve<'a>(manifest: &str, mut cards: impl Iterator<Item = &'a Card>) -> bool {
+    match known(manifest) {
+        Some(library) => cards.any(|card| serves(library, card)),
+        None => !library_of(manifest).ends_with(OF_EMULATOR),
+    }
 }
 
 /// Returns `true` for a finding about a variable that replaces the search for drivers, or that leaves out a manifest of a driver.

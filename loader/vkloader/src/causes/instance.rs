@@ -342,8 +342,13 @@ fn name_layer(found: &mut Dropped, report: &Report, records: &[&Record]) {
         }
     } else if let Some(layer) = unfound::similar(name, records) {
         found.advice = format!("Correct the name in the options or settings of the program: {layer} is installed.");
-    } else if let Some(install) = to_install(name) {
-        found.advice = format!("{install}; or start the program without the option that asks for it.");
+    } else {
+        if let Some(install) = to_install(name) {
+            found.advice = format!("{install}; or start the program without the option that asks for it.");
+        }
+        if let Some(nowhere) = unfound::leading_nowhere(records) {
+            searched_nowhere(found, nowhere);
+        }
     }
     if found.variable.is_none()
         && found.code == codes::INSTANCE_LAYER_MISSING.name
@@ -353,6 +358,28 @@ fn name_layer(found: &mut Dropped, report: &Report, records: &[&Record]) {
         found.advice = format!("{} Also: unset VK_LAYER_PATH", found.advice);
         found.variable = Some("VK_LAYER_PATH".into());
     }
+}
+
+/// Adds to the finding about a missing layer the variable that adds a folder without layers, because this may be the folder of the layer.
+fn searched_nowhere(found: &mut Dropped, nowhere: unfound::Nowhere) {
+    let unfound::Nowhere {
+        variable,
+        why,
+        corrected,
+    } = nowhere;
+    found.reason = format!(
+        "The program asked for {}, which is not installed, and {why}, so the program got no instance.",
+        found.name
+    );
+    let correct = match corrected {
+        Some(set) => format!("Name the folder that exists: {set} PROGRAM"),
+        None => format!("Correct the path in {variable}"),
+    };
+    found.advice = format!(
+        "{correct}. If the layer is not there: {}",
+        names::as_clause(&found.advice)
+    );
+    found.variable = Some(variable.into());
 }
 
 /// Changes the finding about a missing layer to one about a layer that is installed but left out. `why` is the reason, without a full stop.

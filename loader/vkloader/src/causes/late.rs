@@ -37,15 +37,8 @@ pub(super) fn chose_none(report: &mut Report, records: &[&Record]) {
         codes::DEVICE_CANNOT_PRESENT,
         codes::VARIABLE_WINDOW_SYSTEM,
     ];
-    let calls = |wanted: &str| {
-        let mut names = records.iter().filter_map(|record| match &record.event {
-            Event::Begin(step) if step.step == "call" => Some(step.name.as_str()),
-            _ => None,
-        });
-        names.any(|name| name.starts_with(wanted))
-    };
     let is_explained = |one: &Dropped| EXPLAINING.iter().any(|row| row.name == one.code);
-    if calls("vkCreateDevice") || !calls("vkEnumeratePhysicalDevice") || report.dropped.iter().any(is_explained) {
+    if has_called(records, "vkCreateDevice") || !has_listed(records) || report.dropped.iter().any(is_explained) {
         return;
     }
     let drivers: Vec<String> = report.devices.iter().map(|device| device.driver.clone()).collect();
@@ -128,6 +121,20 @@ fn failure(report: &mut Report) -> Option<&mut Dropped> {
     let is_it = |one: &&mut Dropped| (one.code.as_str(), one.advice.as_str()) == (row.name, row.remedy);
     let is_usable = report.is_usable();
     report.dropped.iter_mut().find(is_it).filter(|_| is_usable)
+}
+
+/// Returns `true` if a program called a function whose name begins with `wanted`.
+fn has_called(records: &[&Record], wanted: &str) -> bool {
+    let mut names = records.iter().filter_map(|record| match &record.event {
+        Event::Begin(step) if step.step == "call" => Some(step.name.as_str()),
+        _ => None,
+    });
+    names.any(|name| name.starts_with(wanted))
+}
+
+/// Returns `true` if a program asked for the devices, or for their groups.
+pub(super) fn has_listed(records: &[&Record]) -> bool {
+    has_called(records, "vkEnumeratePhysicalDevice")
 }
 
 /// Returns `true` if the last attempt of a program to create a device succeeded.

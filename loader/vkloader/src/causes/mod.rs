@@ -23,6 +23,7 @@ mod null;
 mod origin;
 mod outside;
 mod overriding;
+mod own_end;
 mod packages;
 mod printed;
 mod replacing;
@@ -101,6 +102,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     deliberate::rank_after_faults(report, &usual_manifests());
     deliberate::set_aside_left_out(report);
     left_out::join(report);
+    own_end::rank_after_causes(report, &records);
     // If several drivers fail for one reason, the drivers without a card here come last.
     let Report { dropped, hardware, .. } = report;
     dropped.sort_by_key(|one| (one.rank, hardware::is_without_card(one, hardware)));

@@ -160,10 +160,14 @@ impl Origin {
         }
         if let Some(lasting) = self.lasting.as_ref().filter(|_| unsets(&dropped.advice, name)) {
             let advice = dropped.advice.trim_end_matches('.');
-            dropped.advice = format!("{advice}; for new sessions, {lasting}");
+            let link = if advice.contains(LASTING) { ", and " } else { LASTING };
+            dropped.advice = format!("{advice}{link}{lasting}");
         }
     }
 }
+
+/// Words before the remedy for new sessions.
+const LASTING: &str = "; for new sessions, ";
 
 /// Returns `true` if a remedy contains a command that unsets the variable `name`, alone or together with others.
 fn unsets(advice: &str, name: &str) -> bool {
@@ -371,6 +375,7 @@ fn in_files(mut files: impl Iterator<Item = PathBuf>, name: &str, value: Option<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::codes;
 
     #[test]
     fn a_command_may_unset_several_variables() {
@@ -382,6 +387,27 @@ mod tests {
         ] {
             assert_eq!(unsets(advice, "VK_X"), expected, "{advice}");
         }
+    }
+
+    #[test]
+    fn the_lines_of_two_variables_are_one_remedy() {
+        let mut found = codes::SEARCH_REPLACED.about("VK_A");
+        found.advice = "To undo this: unset VK_A VK_B".into();
+        for (name, line) in [("VK_A", 2), ("VK_B", 3)] {
+            let lasting = Some(format!("remove line {line} of /x"));
+            let (words, instead) = (Vec::new(), None);
+            Origin {
+                words,
+                instead,
+                lasting,
+            }
+            .add_to(&mut found, name);
+        }
+        assert!(
+            found
+                .advice
+                .ends_with("; for new sessions, remove line 2 of /x, and remove line 3 of /x")
+        );
     }
 
     #[test]

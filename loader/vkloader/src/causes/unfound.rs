@@ -32,6 +32,8 @@ const IN_SDK: [&str; 5] = [
 const REPLACING: &str = "VK_LAYER_PATH";
 /// Variable that adds folders to the search for explicit layers.
 const ADDING: &str = "VK_ADD_LAYER_PATH";
+/// Variables that name folders with implicit layers.
+const OF_IMPLICIT: [&str; 2] = ["VK_ADD_IMPLICIT_LAYER_PATH", "VK_IMPLICIT_LAYER_PATH"];
 /// The layer that Vulkan Configurator installs.
 const OVERRIDE: &str = "VK_LAYER_LUNARG_override";
 /// Upper bound on the number of files or folders that are examined in one folder.
@@ -72,7 +74,7 @@ struct Search<'a> {
     report: &'a Report,
     /// The folders that the loader searched for explicit layers.
     searched: Vec<&'a str>,
-    /// The value of each variable that names folders with explicit layers.
+    /// The value of each variable that names folders with layers.
     named: Vec<(&'static str, &'a str)>,
 }
 
@@ -87,7 +89,7 @@ impl<'a> Search<'a> {
             layer,
             report,
             searched: folders.collect(),
-            named: [REPLACING, ADDING].into_iter().filter_map(value).collect(),
+            named: naming().filter_map(value).collect(),
         }
     }
 
@@ -212,7 +214,7 @@ impl<'a> Search<'a> {
         let folders: Vec<String> = usual.into_iter().chain(near).collect();
         let advices: Vec<String> = unset.into_iter().chain(set).collect();
         (!folders.is_empty()).then(|| Unfound {
-            why: self.leads_away(name, value),
+            why: leads_away(name, value),
             finding: format!("the layer is in {}", folders.join(" and ")),
             advice: format!("Search the folder of the layer: {}", advices.join(", or: ")),
             variable: Some(name),
@@ -220,13 +222,16 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Returns the reason if a folder near one that [`ADDING`] names has the layer.
+    /// Returns the reason if a folder near one that another variable than [`REPLACING`] names has the layer.
     fn misplaced(&self) -> Option<Unfound> {
-        let (name, value) = self.named.iter().find(|(name, _)| *name == ADDING)?;
-        let near = value.split(':').find_map(|folder| self.near(Path::new(folder)))?;
+        let others = self.named.iter().filter(|(name, _)| *name != REPLACING);
+        let near = |value: &str| value.split(':').find_map(|folder| self.near(Path::new(folder)));
+        let (name, value, near) = others
+            .filter_map(|(name, value)| Some((name, value, near(value)?)))
+            .next()?;
         let near = near.display().to_string();
         Some(Unfound {
-            why: self.leads_away(name, value),
+            why: leads_away(name, value),
             finding: format!("the layer is in {near}"),
             advice: format!("Name the folder of the layer: {name}={} PROGRAM", word(&near)),
             variable: Some(name),
@@ -234,18 +239,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Returns a sentence about a variable that names folders without the layer.
-    fn leads_away(&self, name: &str, value: &str) -> String {
-        match value
-            .split(':')
-            .find(|folder| !folder.is_empty() && !Path::new(folder).exists())
-        {
-            Some(missing) => format!("{name} names {missing}, which does not exist"),
-            None => format!("{name} names {value}, where the layer is not"),
-        }
-    }
-
-    /// Returns a folder with the layer near `folder`: in the same installation of the SDK, or in another version of the SDK.
+    /// Returns a folder with the layer near `folder`: below it, beside it, in the same installation of the SDK, or in another version of the SDK.
     fn near(&self, folder: &Path) -> Option<PathBuf> {
         let above = || {
             folder
@@ -265,6 +259,7 @@ impl<'a> Search<'a> {
             all.find(|place| self.is_in(place))
         };
         same.or_else(other)
+            .or_else(|| around(folder).into_iter().find(|place| self.is_in(place)))
     }
 
     /// Returns the reason if a usual folder with the layer is not searched, because variables replace the list of data folders.
@@ -309,6 +304,83 @@ impl<'a> Search<'a> {
             file: None,
         })
     }
+}
+
+/// Returns the variables that name folders with layers.
+fn naming() -> impl Iterator<Item = &'static str> {
+    [REPLACING, ADDING].into_iter().chain(OF_IMPLICIT)
+}
+
+/// Returns a sentence about a variable that names folders without the layer.
+fn leads_away(name: &str, value: &str) -> String {
+    match value
+        .split(':')
+        .find(|folder| !folder.is_empty() && !Path::new(folder).exists())
+    {
+        Some(missing) => format!("{name} names {missing}, which does not exist"),
+        None => format!("{name} names {value}, where the layer is not"),
+    }
+}
+
+/// A variable that adds a folder without layers to the search.
+pub(super) struct Nowhere {
+    pub(super) variable: &'static str,
+    /// A clause about the variable.
+    pub(super) why: String,
+    /// The corrected variable, if an existing folder with manifests has almost the same name as the folder that the variable names.
+    pub(super) corrected: Option<String>,
+}
+
+/// Returns the variable that adds a folder without manifests to the search for layers.
+pub(super) fn leading_nowhere(records: &[&Record]) -> Option<Nowhere> {
+    let set: Vec<(&str, &str)> = variables(records).collect();
+    naming().filter(|name| *name != REPLACING).find_map(|variable| {
+        let (_, value) = set.iter().find(|(known, _)| *known == variable)?;
+        let mut folders = value.split(':').filter(|folder| !folder.is_empty());
+        let folder = folders.find(|folder| !words::has_manifest(Path::new(folder)))?;
+        let corrected = nearest(Path::new(folder)).map(|near| {
+            let near = near.display().to_string();
+            let all = value.split(':').map(|one| if one == folder { &near } else { one });
+            format!("{variable}={}", word(&all.collect::<Vec<_>>().join(":")))
+        });
+        let why = if Path::new(folder).exists() {
+            format!("{variable} names {folder}, where no manifest is")
+        } else {
+            leads_away(variable, value)
+        };
+        Some(Nowhere {
+            variable,
+            why,
+            corrected,
+        })
+    })
+}
+
+/// Returns the existing folder with manifests whose name differs least from that of `missing`, and by a few letters only.
+pub(super) fn nearest(missing: &Path) -> Option<PathBuf> {
+    const MOST_LETTERS: usize = 3;
+    let shown = missing.to_str()?.trim_end_matches('/');
+    let distance = |place: &PathBuf| words::differing(place.to_str().unwrap_or_default(), shown);
+    let folders = around(missing).into_iter();
+    let near = folders.filter(|place| distance(place) <= MOST_LETTERS && words::has_manifest(place));
+    near.min_by_key(distance)
+}
+
+/// Returns the folders below and beside `folder`, or those beside the first folder on its path that does not exist. The rest of the path stays the
+/// same.
+fn around(folder: &Path) -> Vec<PathBuf> {
+    let Some(first) = folder.ancestors().find(|above| above.is_dir()) else {
+        return Vec::new();
+    };
+    let rest = folder.strip_prefix(first).unwrap_or(folder).components().skip(1);
+    let rest: Vec<_> = rest.collect();
+    let beside = first.parent().filter(|_| first == folder);
+    let entries = [Some(first), beside].into_iter().flatten();
+    let entries = entries.flat_map(|above| fs::read_dir(above).into_iter().flatten().flatten().take(MOST));
+    let places = entries.map(|entry| rest.iter().fold(entry.path(), |place, part| place.join(part)));
+    let mut places: Vec<PathBuf> = places.filter(|place| place.is_dir()).collect();
+    places.sort();
+    places
 }
 
 /// Returns the name of a known layer that differs from `layer` by a few letters, or only by upper and lower case.

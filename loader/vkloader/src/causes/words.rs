@@ -66,6 +66,9 @@ const VARIABLES: [Row; 14] = [
     row("VK_ADD_IMPLICIT_LAYER_PATH", &[':'], Kind::Path, true),
 ];
 
+/// Part of the names of variables about layers.
+const OF_LAYERS: &str = "LAYER";
+
 /// Upper bound on the number of words of one variable or settings file that are reported separately.
 const MOST_WORDS: usize = 16;
 
@@ -91,12 +94,25 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
     }
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     found.extend(names.filter_map(|name| names::misspelt(&name)));
+    paths_first(&mut found);
     if report.verdict != Verdict::Hardware {
         // A variable about layers explains no missing device.
-        let of_layers = found.iter_mut().filter(|one| one.name.contains("LAYER"));
+        let of_layers = found.iter_mut().filter(|one| one.name.contains(OF_LAYERS));
         of_layers.for_each(|one| one.rank = one.rank.max(rank::CONSEQUENCE));
     }
     report.dropped.append(&mut found);
+}
+
+/// Ranks the folders of layers that do not exist before the layers that a variable asks for, because such a folder may be the place of the layer.
+fn paths_first(found: &mut [Dropped]) {
+    let kind = |one: &Dropped| VARIABLES.iter().find(|row| row.name == one.name).map(|row| row.kind);
+    let asks = |one: &Dropped| matches!(kind(one), Some(Kind::Layer | Kind::LayerPattern));
+    let wanted = found.iter().filter(|one| asks(one)).map(|one| one.rank).min();
+    let is_path = |one: &&mut Dropped| kind(one) == Some(Kind::Path) && one.name.contains(OF_LAYERS);
+    if let Some(rank) = wanted {
+        let paths = found.iter_mut().filter(is_path);
+        paths.for_each(|one| one.rank = one.rank.min(rank.saturating_sub(1)));
+    }
 }
 
 /// Returns findings about the unmatched words in the settings file. The words come from the library's warnings.
@@ -332,12 +348,19 @@ fn is_explained(missing: &str, value: &str, leads: bool, verdict: Verdict) -> bo
     }
 }
 
-/// Returns a remedy for the path of a missing manifest in a variable: the mistake in the path, or an assignment in which an existing
-/// manifest replaces it. `value` is the variable's value, whose other paths stay in the assignment. `cards` is the graphics hardware of the
+/// Returns a remedy for the path of a missing manifest or folder in a variable: the mistake in the path, or an assignment in which an existing
+/// one replaces it. `value` is the variable's value, whose other paths stay in the assignment. `cards` is the graphics hardware of the
 /// system.
 fn of_path(variable: &str, path: &str, value: &str, cards: &[Card]) -> Option<String> {
+    let (what, exists) = if variable.contains(OF_LAYERS) {
+        let near = unfound::nearest(Path::new(path));
+        ("folder", near.map(|near| near.display().to_string()))
+    } else {
+        let like = unsearched::like(Path::new(path));
+        ("file", like.filter(|exists| may_have_device(Path::new(exists), cards)))
+    };
     let other = || {
-        let exists = unsearched::like(Path::new(path)).filter(|exists| may_have_device(Path::new(exists), cards))?;
+        let exists = exists?;
         let mut words: Vec<&str> = Vec::new();
         for word in value.split(':') {
             let word = if word == path { exists.as_str() } else { word };
@@ -346,7 +369,7 @@ fn of_path(variable: &str, path: &str, value: &str, cards: &[Card]) -> Option<St
             }
         }
         let value = shell::word(&words.join(":"));
-        Some(format!("Name the file that exists: {variable}={value}"))
+        Some(format!("Name the {what} that exists: {variable}={value}"))
     };
     spelling::of_word(path).map(String::from).or_else(other)
 }
@@ -417,7 +440,7 @@ fn names(records: &[&Record], subject: &str, of: impl Fn(&str, &str) -> String) 
 }
 
 /// Returns `true` if a path refers to a manifest, or to a folder that contains one.
-fn has_manifest(path: &Path) -> bool {
+pub(super) fn has_manifest(path: &Path) -> bool {
     match std::fs::read_dir(path) {
         Ok(entries) => entries
             .flatten()

@@ -45,7 +45,7 @@ const BEFORE_HARDWARE: usize = 16;
 
 impl Dropped {
     /// Returns `true` if the finding may explain why no graphics card is usable although a software driver works.
-    fn explains_missing_card(&self) -> bool {
+    pub(crate) fn explains_missing_card(&self) -> bool {
         let is_of_layer =
             self.subject.starts_with("layer") || self.subject == "variable" && self.name.contains("LAYER");
         let is_listed_twice = self.code == codes::DRIVER_NAMED_TWICE.name;

@@ -1,6 +1,6 @@
 //! Programs that end themselves: C++ exceptions, handlers of faults that exit, and sanitizers.
 
-use crate::machine::skip;
+use crate::machine::{Machine, skip};
 use crate::{Wrong, has_compiler};
 use std::process::Command;
 
@@ -56,6 +56,29 @@ fn an_exception_is_told_with_its_type_and_message() {
         !found.contains("a layer may") && explained.advice().starts_with("Read the last message"),
         "{found}"
     );
+}
+
+/// A program that finds no graphics card ends with an exception. The variable that leaves out the driver of the card comes first.
+#[test]
+fn a_filter_comes_before_the_exception_of_a_program_that_finds_no_card() {
+    if !has_compiler() {
+        return;
+    }
+    let wrong = Wrong::built();
+    let mut machine = wrong.machine("program listed throw", "");
+    machine.driver("soft", "device soft\ndevice.type 4");
+    machine.driver("card", "device card");
+    let first = |machine: &Machine| {
+        let explained = Wrong::explain(machine, &[], &[&wrong.program()]);
+        assert_eq!(explained.report["crash"]["culprit"], "program");
+        explained.first().to_owned()
+    };
+    assert_eq!(first(&machine), "program.crashed");
+    machine.variable("VK_LOADER_DRIVERS_DISABLE", "card*");
+    assert_eq!(first(&machine), "driver-manifest.disabled");
+    // Without a list of devices, nothing shows that the program missed one.
+    machine.variable("WRONG", "program created throw");
+    assert_eq!(first(&machine), "program.crashed");
 }
 
 /// Crash reporters of programs handle a fault, and then end the program with a status.

@@ -40,7 +40,7 @@ fn path_in(machine: &mut Machine, name: &str, path: &str) {
     machine.variable(name, path);
 }
 
-const ROWS: [Row; 13] = [
+const ROWS: [Row; 16] = [
     Row {
         name: "a variable replaces the usual folders by one that does not exist",
         setup: |machine| {
@@ -81,6 +81,39 @@ const ROWS: [Row; 13] = [
         about: "VK_ADD_LAYER_PATH names ROOT/sdk/1.3",
         remedy: "VK_ADD_LAYER_PATH=ROOT/sdk/1.4/x86_64/share/vulkan/explicit_layer.d PROGRAM",
         follow: |machine| path_in(machine, "VK_ADD_LAYER_PATH", IN_SDK),
+    },
+    Row {
+        name: "a variable names a folder with almost the right name",
+        setup: |machine| {
+            layer_in(machine, "none/mylayer");
+            path_in(machine, "VK_ADD_LAYER_PATH", "none/mylayers");
+        },
+        layer: ODD,
+        code: LEFT_OUT,
+        about: "VK_ADD_LAYER_PATH names ROOT/none/mylayers, which does not exist",
+        remedy: "VK_ADD_LAYER_PATH=ROOT/none/mylayer PROGRAM",
+        follow: |machine| path_in(machine, "VK_ADD_LAYER_PATH", "none/mylayer"),
+    },
+    Row {
+        name: "a variable names the folder above the layers",
+        setup: |machine| {
+            layer_in(machine, "none/own/layers");
+            path_in(machine, "VK_ADD_IMPLICIT_LAYER_PATH", "none/own");
+        },
+        layer: ODD,
+        code: LEFT_OUT,
+        about: "VK_ADD_IMPLICIT_LAYER_PATH names ROOT/none/own, where the layer is not",
+        remedy: "VK_ADD_IMPLICIT_LAYER_PATH=ROOT/none/own/layers PROGRAM",
+        follow: |machine| path_in(machine, "VK_ADD_LAYER_PATH", "none/own/layers"),
+    },
+    Row {
+        name: "a variable names a folder that does not exist, and no folder has the layer",
+        setup: |machine| path_in(machine, "VK_ADD_LAYER_PATH", "none/mylayers"),
+        layer: "VK_LAYER_VKBASALT_post_processing",
+        code: MISSING,
+        about: "and VK_ADD_LAYER_PATH names ROOT/none/mylayers, which does not exist",
+        remedy: "Correct the path in VK_ADD_LAYER_PATH. If the layer is not there: install the layer: vkbasalt",
+        follow: |_| {},
     },
     Row {
         name: "no shell replaced ~ in a variable",

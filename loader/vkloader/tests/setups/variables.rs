@@ -203,6 +203,20 @@ pub(super) const ROWS: &[Row] = &[
         "/nowhere/implicit"
     ),
     Row::new(
+        "a variable names a manifest whose library is gone",
+        |machine| {
+            let library = machine.path("build/libvulkan_own.so");
+            let manifest = machine.manifest("own", &library, "");
+            fs::create_dir(machine.path("build")).expect("a folder");
+            let moved = machine.path("build/own.json");
+            fs::rename(manifest, &moved).expect("moved");
+            with(machine, "VK_ICD_FILENAMES", moved.to_str().expect("plain"));
+        },
+        "driver.not-opened",
+    )
+    .about("build/libvulkan_own.so is not there")
+    .remedy("unset VK_ICD_FILENAMES", |machine| machine.unset("VK_ICD_FILENAMES")),
+    Row::new(
         "a variable names another folder for data",
         |machine| with(machine, "XDG_DATA_HOME", "/nowhere/data"),
         "driver.none-installed",
@@ -210,6 +224,26 @@ pub(super) const ROWS: &[Row] = &[
     .about("/nowhere/data/vulkan/icd.d")
     .remedy("", |machine| machine.unset("XDG_DATA_HOME")),
 ];
+
+/// A variable asks for a layer, and the variable with the folder of layers leads nowhere. The folder comes first.
+#[test]
+fn the_folder_of_layers_comes_before_the_layer_that_a_variable_asks_for() {
+    let mut machine = Machine::new();
+    good(&mut machine);
+    fs::create_dir(machine.path("mylayer")).expect("a folder");
+    machine.file("mylayer/other.json", "{}");
+    let folder = machine.path("mylayers").display().to_string();
+    machine.variable("VK_INSTANCE_LAYERS", "VK_LAYER_acme");
+    for name in ["VK_ADD_LAYER_PATH", "VK_ADD_IMPLICIT_LAYER_PATH"] {
+        machine.variable(name, &folder);
+        let explained = machine.explain();
+        let first = &explained.report["dropped"][0];
+        assert_eq!(first["name"], name, "{:#}", explained.report["dropped"]);
+        let expected = format!("Name the folder that exists: {name}={}", folder.trim_end_matches('s'));
+        assert!(explained.advice().starts_with(&expected), "{first:#}");
+        machine.unset(name);
+    }
+}
 
 #[test]
 fn each_cause_in_a_variable_is_named_and_its_remedy_helps() {
