@@ -269,6 +269,19 @@ impl Explain {
                 return Ok(());
             }
         }
+        let suspects = report
+            .crash
+            .as_ref()
+            .map_or(Vec::new(), |crash| crash.suspects().to_vec());
+        for suspect in &suspects {
+            let again = report::retried(&self.watch(folder, Purpose::Run(Some(&suspect.switch)))?);
+            if report.conclude_without(suspect, again) {
+                break;
+            }
+        }
+        if !suspects.is_empty() {
+            return Ok(());
+        }
         let Some(crash) = &report.crash else { return Ok(()) };
         let again = match &crash.switch {
             None => Again::impossible(crash),

@@ -13,15 +13,31 @@ pub(crate) enum Null {
     IfEmpty(usize),
 }
 
-/// Returns the condition under which the argument at `place` of a command may be NULL. Returns `None` for unknown commands.
-pub(crate) fn null(command: &str, place: usize) -> Option<Null> {
+/// Sign after the place of a handle that a driver makes.
+const HANDLE: char = 'h';
+
+/// Returns the places of the arguments of a command that may not be NULL, with what the table says about them.
+fn places(command: &str) -> Option<&'static str> {
     let name = command.strip_prefix("vk")?;
     let lists = NAMES.lines().filter(|line| !line.starts_with('#'));
     let mut lists = lists.filter_map(|line| line.split_once(' '));
-    let Some((places, _)) = lists.find(|(_, names)| names.split(' ').any(|one| one == name)) else {
+    let found = lists.find(|(_, names)| names.split(' ').any(|one| one == name));
+    found.map(|(places, _)| places)
+}
+
+/// Returns `true` if the argument at `place` of a command is a handle that a driver makes, and that may not be NULL.
+pub(crate) fn is_handle_of_driver(command: &str, place: usize) -> bool {
+    let mut places = places(command).unwrap_or_default().split(',');
+    places.any(|one| one.strip_suffix(HANDLE).is_some_and(|own| own.parse() == Ok(place)))
+}
+
+/// Returns the condition under which the argument at `place` of a command may be NULL. Returns `None` for unknown commands.
+pub(crate) fn null(command: &str, place: usize) -> Option<Null> {
+    let Some(places) = places(command) else {
         return crate::introduced::by(command).map(|_| Null::Valid);
     };
     let own = places.split(',').find_map(|one| {
+        let one = one.trim_end_matches(HANDLE);
         let (own, count) = one
             .split_once(':')
             .map_or((one, None), |(own, count)| (own, Some(count)));
@@ -41,6 +57,8 @@ mod tests {
 
     /// Number of arguments that the table has.
     const MOST: usize = 10;
+    /// Handles that the loader makes, or checks after a driver made them.
+    const OF_LOADER: [&str; 3] = ["VkInstance", "VkPhysicalDevice", "VkDevice"];
 
     fn snapshot(file: &str) -> String {
         let path = format!("{}/../../registry/snapshot/{file}", env!("CARGO_MANIFEST_DIR"));
@@ -77,6 +95,9 @@ mod tests {
                     Some(count) => named(count).map_or(Null::Invalid, Null::IfEmpty),
                 };
                 assert_eq!(null(name, place).unwrap_or(Null::Valid), expected, "{name} {place}");
+                let is_made = handles.contains(kind) && !OF_LOADER.contains(&kind) && !head.contains('*');
+                let expected = is_made && expected == Null::Invalid;
+                assert_eq!(is_handle_of_driver(name, place), expected, "{name} {place}");
             }
         }
         assert_eq!((null("vkNothing", 0), null("main", 0)), (None, None));

@@ -218,7 +218,7 @@ fn a_crash_in_a_preloaded_library_is_told_with_the_variable() {
     let library = library.display();
     let explained = of_shell(&machine, &format!("GO=1 LD_PRELOAD={library} exec {}", probe()));
     assert_eq!((explained.code, explained.first()), (1, "program.crashed"));
-    assert_eq!(explained.report["crash"]["culprit"], "program");
+    assert_eq!(explained.report["crash"]["culprit"], "library");
     assert_eq!(
         explained.advice(),
         format!("Take {library} out of LD_PRELOAD, or update it.")

@@ -4,6 +4,7 @@ use super::cfi;
 use super::code;
 use super::maps::{History, Maps};
 use super::memory::Memory;
+use super::preload;
 use super::processes::{self, folder};
 use super::registers::{Registers, number};
 use super::unwind::{Place, Walk};
@@ -114,6 +115,10 @@ pub(super) fn crash(
     let sp = interrupted.map_or_else(|| place.registers.sp(), |(_, sp)| sp);
     let is_own = signal == libc::SIGABRT && is_of_64_bits(&place.registers);
     let own_number = own.get("NStgid").copied().unwrap_or(process);
+    // A handler that sent the signal of a fault again has returned to the place of the fault.
+    let end = (last.registers.pc, last.registers.sp());
+    let is_repeated = known.iter().any(|(_, one)| one.order != last.order && one.is_at(end));
+    let is_raised = !place.is_fault() && last.sender().is_some_and(|sender| i64::from(sender) == own_number);
     Some(Crash {
         signal,
         address: place.address(),
@@ -124,7 +129,8 @@ pub(super) fn crash(
         },
         system_call: place.registers.system_call.filter(|_| signal == libc::SIGSYS),
         sender: last.sender().filter(|sender| i64::from(*sender) != own_number),
-        is_raised: !place.is_fault() && last.sender().is_some_and(|sender| i64::from(sender) == own_number),
+        is_raised,
+        is_from_thread: is_raised && !last.registers.is_sending && !is_repeated,
         is_stack_overflow: is_stack_overflow(place),
         short_file: short_file(place, thread, &maps),
         arguments: found.arguments,
@@ -178,7 +184,7 @@ pub(super) fn described((thread, process): (Pid, i64), places: &[Place], walk: &
     Crash {
         process: u32::try_from(process).unwrap_or_default(),
         executable: executable(thread),
-        preloaded: preloaded(thread),
+        preloaded: preload::of(thread, &variables(thread).unwrap_or_default(), walk.maps),
         frames: places
             .iter()
             .map(|place| frame(place.at, process as i32, walk, history))
@@ -258,16 +264,6 @@ fn pairs(bytes: &[u8]) -> Option<Vec<(String, String)>> {
         |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let is_whole = bytes.is_empty() || all.iter().any(|(name, _)| is_name(name));
     is_whole.then_some(all)
-}
-
-/// Returns the paths of the libraries that `LD_PRELOAD` adds to a process. Skips names without a path.
-fn preloaded(process: Pid) -> Vec<String> {
-    let all = variables(process).unwrap_or_default();
-    let value = all.into_iter().find(|(name, _)| name == "LD_PRELOAD");
-    let value = value.map(|(_, value)| value).unwrap_or_default();
-    let paths = value.split([':', ' ']).filter(|path| path.contains('/'));
-    let real = |path: &str| std::fs::canonicalize(path).unwrap_or_else(|_| path.into());
-    paths.map(|path| real(path).display().to_string()).collect()
 }
 
 /// Returns the fault whose handler was running when another signal ended the process. The thread of that fault blocks the fault's signal

@@ -29,6 +29,8 @@ mod maps;
 #[cfg(target_os = "linux")]
 mod memory;
 #[cfg(target_os = "linux")]
+mod preload;
+#[cfg(target_os = "linux")]
 mod processes;
 #[cfg(target_os = "linux")]
 mod ptrace;
@@ -45,6 +47,8 @@ mod supervisor;
 #[cfg(target_os = "linux")]
 mod unwind;
 
+#[cfg(target_os = "linux")]
+pub(crate) use preload::Preloaded;
 #[cfg(target_os = "linux")]
 pub(crate) use start::{command, start};
 #[cfg(target_os = "linux")]
@@ -191,14 +195,16 @@ pub(crate) struct Crash {
     pub(crate) sender: Option<u32>,
     /// `true` if the process sent the signal to itself, and no fault came before. Some programs do so to end like a process that they started.
     pub(crate) is_raised: bool,
+    /// `true` if another thread of the process sent the signal, so that the code on the stack is not its cause.
+    pub(crate) is_from_thread: bool,
     /// `true` if the thread used up its stack.
     pub(crate) is_stack_overflow: bool,
     /// The file that ends before the address of the fault, to which the process had mapped it.
     pub(crate) short_file: Option<ShortFile>,
     /// Functions on the stack, innermost first.
     pub(crate) frames: Vec<Frame>,
-    /// Paths of the libraries that `LD_PRELOAD` adds to the process.
-    pub(crate) preloaded: Vec<String>,
+    /// Libraries that the dynamic linker added to the process before those of the program.
+    pub(crate) preloaded: Vec<Preloaded>,
     /// Files that the process had mapped, if it crashed in the dynamic linker.
     pub(crate) mapped: Vec<String>,
     /// The C++ exception that the thread handled when the process ended itself by SIGABRT.

@@ -116,6 +116,17 @@ impl Machine {
         bytes.get(place * word..(place + 1) * word).map(number)
     }
 
+    /// Returns `true` if a thread with the registers `bytes`, in the kernel's order, sends a signal, or unblocks signals after it sent one.
+    fn is_sending(self, bytes: &[u8]) -> bool {
+        // The numbers of kill, tkill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo and rt_sigprocmask.
+        let calls: [u64; 6] = match self {
+            Self::X64 => [62, 200, 234, 129, 297, 14],
+            Self::X86 => [37, 238, 270, 178, 335, 175],
+            Self::Arm64 => [129, 130, 131, 138, 240, 135],
+        };
+        self.system_call(bytes).is_some_and(|call| calls.contains(&call))
+    }
+
     /// Returns the column of unwind tables that contains the return address.
     pub(super) fn back(self) -> u16 {
         self.layout().back as u16
@@ -130,6 +141,8 @@ pub(super) struct Registers {
     pub(super) pc: u64,
     /// Number of the system call that the thread makes, or made last; `None` for the caller of a function.
     pub(super) system_call: Option<u64>,
+    /// `true` if the thread sends a signal, or sent one in its last system call.
+    pub(super) is_sending: bool,
     /// The values of the registers, by DWARF number.
     values: Vec<u64>,
 }
@@ -145,6 +158,7 @@ impl Registers {
             pc: *words.get(layout.pc)?,
             // The names of system calls are those of this program's own processor.
             system_call: machine.system_call(bytes).filter(|_| layout.word == size_of::<usize>()),
+            is_sending: machine.is_sending(bytes),
             values: layout.places.iter().map(|&place| words[place]).collect(),
         })
     }
@@ -160,6 +174,7 @@ impl Registers {
             machine,
             pc,
             system_call: None,
+            is_sending: false,
             values,
         }
     }
@@ -225,5 +240,11 @@ mod tests {
         let found = Registers::of(&bytes).expect("32 bit");
         assert_eq!((found.pc, found.sp(), found.fp(), found.get(40)), (12, 15, 5, None));
         assert!(Registers::of(&[0; 12]).is_none());
+        let sending = |call: u64| {
+            let words = (0..27).map(|place| if place == 15 { call } else { 0 });
+            let bytes: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
+            Registers::of(&bytes).expect("64 bit").is_sending
+        };
+        assert!(sending(234) && !sending(u64::MAX) && !sending(202));
     }
 }

@@ -93,7 +93,7 @@ fn end(report: &mut Report, finished: &Finished, records: &[&Record]) {
         let mut found = crash.finding();
         match &mut ended {
             // The culprit is unknown, so the last call in the trace is the best explanation.
-            Some(ended) if crash.culprit == culprit::Who::Unknown => ended.findings.extend(found.findings),
+            Some(ended) if crash.is_unknown() => ended.findings.extend(found.findings),
             _ => {
                 let last = ended.filter(|ended| !ended.is_general);
                 found

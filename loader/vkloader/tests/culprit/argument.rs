@@ -20,8 +20,10 @@ static int of_device(void *one, const char *layer, uint32_t *count, void *all) {
 static int list(void *own, uint32_t *count, void **all) { if (all) all[0] = &physical; *count = 1; return 0; }
 static void properties(void *one, uint32_t *words) { WRITE }
 static void families(void *one, uint32_t *count, void *all) { *count = 0; }
+static void requirements(void *own, uint64_t buffer, uint32_t *all) { all[0] = *(uint32_t *)(uintptr_t)buffer; }
 static int nothing(void) { return 0; }
 static Function of(void *own, const char *name) {
+    if (!strcmp(name, "vkGetBufferMemoryRequirements")) return (Function)requirements;
     return !strcmp(name, "vkCreateBuffer") ? (Function)create_buffer : (Function)nothing;
 }
 Function vk_icdGetInstanceProcAddr(void *own, const char *name) {

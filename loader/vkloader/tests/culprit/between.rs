@@ -84,7 +84,7 @@ int main(void) {
 "#;
 
 /// Statements of drivers and layers that do nothing wrong.
-const GOOD: &str = "*made = info[0]; return 0;";
+pub(crate) const GOOD: &str = "*made = info[0]; return 0;";
 const ON: &str = "return next(device, info, callbacks, made);";
 /// A call without an error.
 const CALL: &str = "create_buffer(device, &of_buffer, 0, &buffer)";
@@ -102,7 +102,7 @@ fn compile(machine: &Machine, name: &str, source: &str, body: &str) -> std::path
 }
 
 /// Runs a program that makes the call `call`. The driver and the layer create buffers by `driver` and `layer`; without `layer`, there is no layer.
-fn explain(options: &[&str], driver: &str, layer: Option<&str>, call: &str) -> Explained {
+pub(crate) fn explain(options: &[&str], driver: &str, layer: Option<&str>, call: &str) -> Explained {
     let mut machine = Machine::new();
     machine.variable("PATH", "/usr/bin:/bin");
     machine.manifest(
@@ -117,7 +117,7 @@ fn explain(options: &[&str], driver: &str, layer: Option<&str>, call: &str) -> E
     Wrong::explain(&machine, options, &[&program])
 }
 
-fn is_supported() -> bool {
+pub(crate) fn is_supported() -> bool {
     let is_known = cfg!(all(target_os = "linux", target_arch = "x86_64"));
     if !is_known {
         skip("the code of other processors is not decoded");
@@ -126,7 +126,7 @@ fn is_supported() -> bool {
 }
 
 /// Fails unless the culprit, the certainty and the beginning of the reason are those expected.
-fn check(explained: &Explained, (culprit, is_certain): (&str, bool), words: &str) {
+pub(crate) fn check(explained: &Explained, (culprit, is_certain): (&str, bool), words: &str) {
     let crash = &explained.report["crash"];
     let reason = explained.found("program.crashed")["reason"].to_string();
     assert_eq!(

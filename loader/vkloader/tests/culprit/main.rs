@@ -16,9 +16,11 @@ mod between;
 mod damaged;
 mod displays;
 mod ended;
+mod foreign;
 mod null;
 mod running;
 mod stood;
+mod unclear;
 mod wrapped;
 
 /// Crashes of drivers and layers. Each row has the part that fails, the location and the kind of failure, and a variable that is set for

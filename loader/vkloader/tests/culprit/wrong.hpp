@@ -75,6 +75,19 @@ static void damage() {
     for (int i = 0; i < 1000; i++) nothing = *(char *volatile)malloc(i * 64);
 }
 
+static void *end(void *thread) {
+    usleep(20000);
+    pthread_kill((pthread_t)thread, SIGABRT);
+    return nullptr;
+}
+
+// Starts a thread that sends a signal to this thread.
+static void await_signal() {
+    pthread_t thread;
+    pthread_create(&thread, nullptr, end, (void *)pthread_self());
+    for (;;) nothing++;
+}
+
 static void run_made_code() {
     unsigned char *code = (unsigned char *)mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 #if defined(__x86_64__) || defined(__i386__)
@@ -110,6 +123,7 @@ __attribute__((noinline)) static void go_wrong(const std::string &how) {
     else if (name == "sort") { int numbers[] = {3, 1, 2}; qsort(numbers, 3, sizeof(int), compare); }
     else if (name == "smash") smash(4000);
     else if (name == "raise") raise(SIGSEGV);
+    else if (name == "signal") await_signal();
     else if (name == "made") run_made_code();
     else if (name == "library") NAMED(OWNER, go_wrong)("write");
     else if (name == "library-abort") NAMED(OWNER, go_wrong)("abort");

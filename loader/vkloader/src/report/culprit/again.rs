@@ -19,18 +19,20 @@ pub(super) const OF_ARGUMENT: &str = "Correct the call in the program, or update
 
 /// The result of a second run.
 pub(crate) struct Again {
-    retried: Retried,
+    pub(super) retried: Retried,
     /// A sentence about the result.
     words: String,
     /// The crash in the second run.
     crash: Option<Crashed>,
+    /// `true` if the program ended with success.
+    pub(super) is_success: bool,
 }
 
 impl Again {
     /// Returns the result for a culprit that no variable disables, so that there was no second run.
     pub(crate) fn impossible(crash: &Crashed) -> Self {
         let why = match crash.culprit {
-            Who::Driver | Who::Layer => format!("no variable leaves out {}", crash.name),
+            Who::Driver | Who::Layer | Who::Library => format!("no variable of the loader leaves out {}", crash.name),
             Who::Program => "the crash is the fault of no driver or layer that a variable could leave out".into(),
             Who::Outside => "another process ended it".into(),
             Who::Unknown => "it is not known what to leave out".into(),
@@ -39,7 +41,13 @@ impl Again {
             retried: Retried::NoSwitch,
             words: format!("--retry: the program was not run again, because {why}"),
             crash: None,
+            is_success: false,
         }
+    }
+
+    /// Returns the sentence about a run without `name`.
+    pub(super) fn words_without(&self, name: &str) -> String {
+        self.words.replacen("without it", &format!("without {name}"), 1)
     }
 }
 
@@ -70,6 +78,7 @@ pub(crate) fn retried(finished: &Finished) -> Again {
         retried,
         words: format!("--retry: the program was run without it, and {how}{more}"),
         crash,
+        is_success: finished.ending == Ending::Status(0),
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::parts::{Owner, Part, Parts};
 use super::passed::{self, Call, Fault, Passed, is_of_loader};
+use super::suspect::Unclear;
 use super::{Crashed, Switch, Who, switch};
 use crate::crash::{Argument, Crash};
 use crate::events::Record;
@@ -209,6 +210,11 @@ impl Crashed {
     pub(super) fn blame_for(&mut self, argument: Argument) {
         let to = self.name.clone();
         self.blame_caller();
+        let is_null = argument.value == Some(0) && !argument.is_behind;
+        let is_handle = |call: &str| required::is_handle_of_driver(call, argument.place);
+        if is_null && self.call.as_deref().is_some_and(is_handle) {
+            self.unclear = Some(Unclear::Handle);
+        }
         self.argument = Some(Passed { to, argument });
     }
 

@@ -1,6 +1,7 @@
 //! Crashes in the functions of the C library for dynamic memory. They crash after other code damaged the memory that they manage, so the stack
 //! does not show the culprit.
 
+use super::suspect::Unclear;
 use super::{Crashed, Owner, Who, passed};
 use crate::crash::{Crash, callee};
 use std::path::Path;
@@ -17,6 +18,9 @@ const NEW: [&str; 7] = [
 ];
 /// Functions that release memory.
 const OLD: [&str; 3] = ["free", "cfree", "realloc"];
+
+/// Functions that the compiler calls if a function overwrote its variables on the stack.
+const OF_STACK: [&str; 2] = ["__stack_chk_fail", "__fortify_fail"];
 
 /// Remedy for damaged memory.
 pub(super) const TO_FIND: &str =
@@ -42,8 +46,16 @@ impl Crashed {
             .iter()
             .filter_map(|frame| callee::containing(Path::new(frame.file.as_deref()?), frame.offset));
         // The C library has each of these functions under two names.
-        let mut names = names.map(|name| name.trim_start_matches("__libc_").to_owned());
-        let found = names.find(|name| NEW.iter().chain(&OLD).any(|known| known == name));
+        let names: Vec<String> = names
+            .map(|name| name.trim_start_matches("__libc_").to_owned())
+            .collect();
+        if names.iter().any(|name| OF_STACK.contains(&name.as_str())) && self.culprit == Who::Program {
+            self.unclear = Some(Unclear::Stack);
+            return;
+        }
+        let found = names
+            .into_iter()
+            .find(|name| NEW.iter().chain(&OLD).any(|known| known == name));
         self.heap = found.map(|name| Heap {
             is_damaged: NEW.contains(&&*name) || passed::is_in_loader(owners),
             name,
@@ -71,7 +83,8 @@ impl Crashed {
         let sentence = self.sentence();
         match &self.heap {
             Some(heap) if !heap.is_damaged => format!(
-                "{sentence} It crashed in {}: the pointer is invalid, or other code damaged the dynamic memory before, and is the culprit.",
+                "{sentence} It crashed in {}: the pointer is invalid, or other code of the program, a driver or a layer damaged the dynamic memory before, \
+                 and is the culprit.",
                 heap.name
             ),
             _ => sentence,

@@ -7,33 +7,40 @@
 mod again;
 mod between;
 mod doubt;
+mod foreign;
 mod heap;
 mod parts;
 mod passed;
 mod recursion;
 mod repeated;
 mod short;
+mod suspect;
 mod switch;
 mod told;
 
 pub(crate) use again::{Again, retried};
 pub(crate) use doubt::TO_TELL;
 pub(super) use repeated::child;
+pub(crate) use suspect::Suspect;
 pub(crate) use switch::{NEWER_ONLY_DRIVERS, ONLY_DRIVERS, Switch};
 pub(super) use switch::{driver_switch, driver_variable, layer_switch};
 
 use super::ended;
 use crate::child::{Ending, Finished};
-use crate::crash::{Argument, Crash, Exception, Frame, Instruction, ShortFile, Unsupervised, callee, sanitizer};
+use crate::crash::{
+    Argument, Crash, Exception, Frame, Instruction, Preloaded, ShortFile, Unsupervised, callee, sanitizer,
+};
 use crate::events::Record;
 use crate::names;
 use crate::system_calls;
 use between::{Beside, Hidden};
+use foreign::Foreign;
 use heap::Heap;
 use parts::{Owner, Part, Parts};
 use passed::{Passed, Rejected};
 use serde::Serialize;
 use std::path::Path;
+use suspect::Unclear;
 
 /// Upper bound on the number of functions of a stack in the JSON report.
 const MOST_FRAMES: usize = 32;
@@ -45,6 +52,8 @@ pub(crate) enum Who {
     Driver,
     Layer,
     Program,
+    /// Another library, which the dynamic linker added to the process, or which no driver, layer or program called.
+    Library,
     /// The culprit is outside of the process: another process sent the signal.
     Outside,
     #[default]
@@ -94,7 +103,7 @@ pub(crate) enum Retried {
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Crashed {
     pub(crate) culprit: Who,
-    /// Name of the culprit: a layer's name, the library of a driver, or the file of a program; empty if the culprit is unknown.
+    /// Name of the culprit: a layer's name, the file of a driver, library or program; empty if the culprit is unknown.
     pub(crate) name: String,
     /// Library of the culprit.
     pub(crate) library: Option<String>,
@@ -123,10 +132,19 @@ pub(crate) struct Crashed {
     pub(crate) own_switch: Option<Switch>,
     /// Result of a second run without the culprit, if there was one.
     pub(crate) retried: Option<Retried>,
-    /// The innermost library that `LD_PRELOAD` adds to the process, among the libraries on the stack from the innermost function to the
+    /// The innermost library that the dynamic linker added to the process, among the libraries on the stack from the innermost function to the
     /// culprit's function.
     #[serde(skip)]
-    preloaded: Option<String>,
+    preloaded: Option<Preloaded>,
+    /// The library of the innermost function, if it belongs to no part of the process.
+    #[serde(skip)]
+    foreign: Option<Foreign>,
+    /// Reason why the stack does not show the culprit.
+    #[serde(skip)]
+    unclear: Option<Unclear>,
+    /// The driver and layers that may be at fault in place of the program.
+    #[serde(skip)]
+    suspects: Vec<Suspect>,
     #[serde(skip)]
     instruction: Instruction,
     /// Name or number of the system call that a filter did not permit.
@@ -137,7 +155,7 @@ pub(crate) struct Crashed {
     argument: Option<Passed>,
     /// `false` if the culprit is unknown, or a driver or layer to which the program, or another layer, may have passed an invalid handle or
     /// pointer.
-    /// Also `false` after a crash at damaged memory or a truncated file.
+    /// Also `false` after a crash at damaged memory or a truncated file, or at an address of unknown origin.
     pub(crate) is_certain: bool,
     /// Files that the process had mapped, if it crashed in the dynamic linker.
     #[serde(skip)]
@@ -288,6 +306,10 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
         (crashed.culprit, crashed.is_certain) = (Who::Outside, true);
         return crashed;
     }
+    if crash.is_from_thread {
+        crashed.judge_unclear(crash, &owners, records);
+        return crashed;
+    }
     let recursion = recursion::of(crash, &owners);
     let place = recursion.or_else(|| owners.iter().position(decides));
     crashed.is_endless = recursion.is_some();
@@ -316,7 +338,10 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
     crashed.call = crashed.call.or_else(|| passed::name(crash, &owners, place?));
     crashed.judge_heap(crash, &owners);
     crashed.judge_short_file(crash, &parts, records);
+    crashed.judge_foreign(crash, &owners, &parts);
+    crashed.judge_unclear(crash, &owners, records);
     if crashed.argument.is_some() {
+        crashed.is_certain &= crashed.unclear.is_none();
         return crashed;
     }
     let inner = place.map_or(&crash.frames[..], |place| &crash.frames[..=place]);
@@ -326,11 +351,19 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
     }
     let mut inner = inner.iter().filter_map(|frame| frame.file.clone());
     // The runtime of a sanitizer is innermost because it found an error in other code.
-    crashed.preloaded = inner.find(|file| crash.preloaded.contains(file) && sanitizer(file).is_none());
+    let added = |file: &str| {
+        crash
+            .preloaded
+            .iter()
+            .find(|one| one.path == file && sanitizer(file).is_none())
+    };
+    let preloaded = inner.find_map(|file| added(&file).cloned());
+    crashed.preloaded = crashed.preloaded.or(preloaded);
     let callers = place.map_or(&[][..], |place| &owners[place..]);
     crashed.called_by = caller(callers, crash, &parts);
     let is_guess = crashed.doubt.is_some() || crashed.heap.is_some() || crashed.short_file.is_some();
-    crashed.is_certain = crashed.culprit != Who::Unknown && !is_guess;
+    let is_called = crashed.foreign.as_ref().is_some_and(|foreign| foreign.caller.is_some());
+    crashed.is_certain = crashed.culprit != Who::Unknown && !is_guess && !is_called && crashed.unclear.is_none();
     crashed
 }
 
@@ -444,12 +477,18 @@ impl Crashed {
         }
     }
 
+    /// Returns `true` if the report says nothing about the culprit.
+    pub(super) fn is_unknown(&self) -> bool {
+        self.culprit == Who::Unknown && self.unclear.is_none()
+    }
+
     /// Makes the culprit unknown if the code of `own` crashed, the file of this program, whose probe takes the place of a program. The last
     /// call in the trace then explains the crash, for example by a driver that closes the files of the process.
     fn forget_probe(&mut self, own: Option<&Path>) {
         let is_own = |file: &Option<String>| file.as_deref().map(Path::new) == own;
         if self.culprit == Who::Program && is_own(&self.executable) && is_own(&self.library) {
             (self.culprit, self.library, self.is_certain) = (Who::Unknown, None, false);
+            (self.unclear, self.foreign) = (None, None);
             self.name.clear();
         }
     }

@@ -225,6 +225,14 @@ impl Parts {
         places.filter(|(_, part)| needs(part)).map(|(place, _)| place).collect()
     }
 
+    /// Returns `true` if a file is the program, or in the folder of the program.
+    pub(super) fn is_of_program(&self, file: &str) -> bool {
+        let file = real(file);
+        let folder = self.program.parent().filter(|folder| folder.components().count() > 1);
+        let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        file == self.program || !name.contains(".so") || folder.is_some_and(|folder| file.starts_with(folder))
+    }
+
     fn is_of_system(&self, file: &Path) -> bool {
         let Some(folder) = file.parent() else { return true };
         let is_beside = |part: &Part| part.real.parent() == Some(folder);
@@ -247,7 +255,7 @@ fn needs(file: &Path) -> HashSet<PathBuf> {
 }
 
 /// Returns `true` for a library that all parts use.
-fn is_common(file: &Path) -> bool {
+pub(super) fn is_common(file: &Path) -> bool {
     let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     OF_ALL.iter().any(|beginning| name.starts_with(beginning))
 }

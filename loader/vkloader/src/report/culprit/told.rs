@@ -3,8 +3,9 @@
 use super::super::{Dropped, Fact, Facts, Kind, codes, ended};
 use super::again::OF_ARGUMENT;
 use super::heap::TO_FIND;
+use super::suspect::Unclear;
 use super::{Belongs, Crashed, Function, Passed, Who};
-use crate::crash::{Argument, Instruction};
+use crate::crash::{Argument, Instruction, Preloaded};
 use crate::names;
 use crate::shell::word;
 
@@ -37,6 +38,7 @@ impl Crashed {
             found.advice = advice;
         }
         found.variable.clone_from(&self.variable);
+        found.variable = found.variable.or_else(|| self.added_by());
         found.file = self.library.clone().filter(|library| *library != found.name);
         let of_layer = self.beside.as_ref().map(|layer| &layer.switch);
         found.set = of_layer
@@ -80,12 +82,22 @@ impl Crashed {
                 Who::Layer => format!("layer {}", self.name),
                 _ => "program".into(),
             };
+            let doubt = match self.unclear {
+                Some(Unclear::Handle) => {
+                    " The program did not make the object, or the driver returned no handle for it although its call succeeded."
+                }
+                _ => "",
+            };
             return format!(
-                "The {by} passed {what} to {call} as argument {}, and {to} crashed on it: {signal} {place}.",
+                "The {by} passed {what} to {call} as argument {}, and {to} crashed on it: {signal} {place}.{doubt}",
                 argument.place + 1
             );
         }
+        if let Some(reason) = self.reason_of_unclear(before_sign, &signal, &place) {
+            return reason;
+        }
         match self.culprit {
+            Who::Library => self.reason_of_library(before_sign, &signal, &place),
             Who::Driver | Who::Layer => self.reason_of_part(before_call, &format!("{signal} {place}{by}")),
             Who::Program => self.reason_of_program(before_sign, &signal, &place),
             Who::Outside => format!(
@@ -116,11 +128,8 @@ impl Crashed {
                 "The functions of {program} itself called each other without end and used up the stack: {signal} {place}."
             );
         }
-        if self.is_in_loader {
-            let call = self.call.as_deref().unwrap_or("Vulkan");
-            return format!(
-                "The program most likely passed an invalid handle or pointer to {call}, and the loader crashed on it: {signal} {place}."
-            );
+        if let Some(reason) = self.reason_of_called_library(signal, place) {
+            return reason;
         }
         format!("No driver or layer crashed {program}, but its own code: {signal} {place}.")
     }
@@ -174,7 +183,7 @@ impl Crashed {
     }
 
     /// Returns `true` if the library of C++ ended the process by `std::terminate`, most often because nothing caught an exception.
-    fn is_terminated(&self) -> bool {
+    pub(super) fn is_terminated(&self) -> bool {
         const OF_CPP: [&str; 2] = ["libstdc++", "libc++"];
         const OF_C: [&str; 4] = ["libc.so", "libc-2", "libc.musl", "libpthread"];
         let files = self
@@ -213,11 +222,13 @@ impl Crashed {
         if let Some(why) = self.unsupervised {
             findings.push(format!("the culprit cannot be named: {}", why.words()));
         }
-        findings.extend(
-            self.preloaded
-                .as_ref()
-                .map(|library| format!("LD_PRELOAD adds {library} to the program, and its code is the innermost")),
-        );
+        let added = self.preloaded.as_ref().filter(|_| self.culprit != Who::Library);
+        findings.extend(added.map(|added| {
+            format!(
+                "{} adds {} to the program, and its code is the innermost",
+                added.by, added.path
+            )
+        }));
         findings.extend(
             self.rejected
                 .as_ref()
@@ -268,7 +279,8 @@ impl Crashed {
 
     /// Returns `true` if the program itself ended the process by SIGABRT, for example through a C++ exception.
     pub(crate) fn is_abort_of_program(&self) -> bool {
-        self.signal == libc::SIGABRT && self.culprit == Who::Program && self.rejected.is_none() && self.heap.is_none()
+        let is_shown = self.rejected.is_none() && self.heap.is_none() && self.unclear.is_none();
+        self.signal == libc::SIGABRT && self.culprit == Who::Program && is_shown
     }
 
     /// Returns `true` if a driver jumped to code that is in no file, such as code that the driver compiled.
@@ -310,6 +322,9 @@ impl Crashed {
             ));
         }
         let is_passed = self.argument.is_some() && self.culprit == Who::Program;
+        if self.unclear.is_some() {
+            return self.advice_for_unclear(self.advice_for_signal().map(String::from));
+        }
         if is_passed || self.rejected.is_some() || self.is_in_loader {
             return Some(OF_ARGUMENT.into());
         }
@@ -355,8 +370,11 @@ impl Crashed {
     /// Returns the remedy that removes a library from `LD_PRELOAD`, or that disables the culprit with a variable; `None` if neither is
     /// possible.
     fn without_culprit(&self) -> Option<String> {
-        if let Some(library) = &self.preloaded {
-            return Some(format!("Take {library} out of LD_PRELOAD, or update it."));
+        if let Some(advice) = self.advice_for_library() {
+            return Some(advice);
+        }
+        if let Some(Preloaded { path, by }) = &self.preloaded {
+            return Some(format!("Take {path} out of {by}, or update it."));
         }
         let library = self.library.as_deref().unwrap_or(&self.name);
         let Some(switch) = &self.switch else {
