@@ -129,9 +129,8 @@ impl Explain {
             && untraced::is_of_other_size(program)
         {
             let probe = child::run(self.library.probe()?, self.library.limit(), KEPT)?;
-            report
-                .dropped
-                .splice(0..0, untraced::of_other_size(program, &probe.records));
+            let found = untraced::of_other_size(program, &probe.records, report);
+            report.dropped.splice(0..0, found);
             return Ok(());
         }
         let program = self.program.first().map_or(OsStr::new(""), OsString::as_os_str);

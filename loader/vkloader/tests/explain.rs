@@ -288,6 +288,11 @@ fn an_elevated_program_leaves_no_trace() {
         said.contains("raised privileges") && !said.contains("ignores"),
         "{said}"
     );
+    assert!(
+        said.contains("it lacks what only these have: driver libmock_good.so (")
+            && said.contains("-> Copy the manifest to"),
+        "{said}"
+    );
     machine.variable("VK_DRIVER_FILES", "/nowhere/own.json");
     let output = machine.run(&["explain", "--", copy.to_str().expect("plain"), "probe"]);
     let said = String::from_utf8_lossy(&output.stdout);

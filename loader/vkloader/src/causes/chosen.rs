@@ -131,7 +131,7 @@ pub(super) fn has_text(program: &Path, text: &'static str) -> bool {
 }
 
 /// Returns the texts in `words` that the file of a program contains, a library beside it, or a library that it needs.
-fn texts_of(program: &Path, words: &[&'static str]) -> Vec<&'static str> {
+pub(crate) fn texts_of<'a>(program: &Path, words: &[&'a str]) -> Vec<&'a str> {
     let own = elf::Identity::of(program).unwrap_or_else(elf::Identity::of_this_process);
     let beside = program.parent().and_then(|folder| fs::read_dir(folder).ok());
     let beside = beside.into_iter().flatten().flatten().map(|entry| entry.path());
@@ -143,7 +143,7 @@ fn texts_of(program: &Path, words: &[&'static str]) -> Vec<&'static str> {
     let files = std::iter::once(program.to_path_buf())
         .chain(beside.filter(is_library))
         .chain(std::iter::once_with(needed).flatten());
-    let mut missing: Vec<&'static str> = words.to_vec();
+    let mut missing = words.to_vec();
     let mut found = Vec::new();
     for file in files {
         if missing.is_empty() {

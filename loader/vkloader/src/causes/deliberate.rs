@@ -146,6 +146,11 @@ fn leaves_out_better(report: &Report, kept: &[&str], usual: &[String]) -> bool {
     })
 }
 
+/// Returns `true` if the driver at the path of a library is a known one for one of the cards.
+pub(crate) fn is_for_any(library: &str, cards: &[Card]) -> bool {
+    known(library).is_some_and(|library| cards.iter().any(|card| serves(library, card)))
+}
+
 /// Returns `true` if a driver is for a card. The vendor counts for a card without its own kernel driver.
 pub(super) fn serves(library: &str, card: &Card) -> bool {
     let known = card.kernel_driver.as_deref().map(|driver| libraries_for(card, driver));

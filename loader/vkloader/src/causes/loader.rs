@@ -1,12 +1,13 @@
 //! Finds manifests of drivers that name a Vulkan loader, and loaders of programs that belong to no package. A loader that is opened as
 //! a driver searches for drivers again, without an end.
 
-use super::elf::{Identity, without_variable};
+use super::elf::{Closure, Fault, Identity, is_in_variable, locate, usual_folders, without_variable};
 use crate::events::{Event, Record};
 use crate::report::{Dropped, Report, TO_UPDATE, codes};
+use crate::shell::word;
 use crate::{installed, manifests};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Beginning of the file name of a Vulkan loader.
 const LOADER: &str = "libvulkan.so";
@@ -72,6 +73,55 @@ pub(super) fn of_no_package(report: &mut Report, own: Identity) {
     }
 }
 
+/// Replaces the remedy for a loader of programs that does not open, if it belongs to no package and the system has another one that is whole.
+pub(super) fn not_opened(report: &mut Report, own: Identity) {
+    let is_it = |one: &&mut Dropped| one.code == codes::LOADER_NOT_OPENED.name;
+    let Some(found) = report.dropped.iter_mut().find(is_it) else {
+        return;
+    };
+    let is_own = |path: &PathBuf| {
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        !is_in_variable(folder) && installed::owner(&path.display().to_string()).is_none()
+    };
+    let usual = usual_folders().map(|folder| Path::new(folder).join(OF_PROGRAMS));
+    let path = locate(OF_PROGRAMS, own).filter(is_own);
+    if let Some((finding, advice)) = path.and_then(|path| to_remove(&path, usual, own)) {
+        found.findings.push(finding);
+        found.advice = advice;
+    }
+}
+
+/// Returns the finding and the remedy for the broken loader `path`, which belongs to no package. Returns `None` if none of the loaders in `others` is
+/// whole.
+fn to_remove(path: &Path, mut others: impl Iterator<Item = PathBuf>, own: Identity) -> Option<(String, String)> {
+    let real = fs::canonicalize(path).ok()?;
+    let is_whole = |other: &PathBuf| {
+        let is_other = fs::canonicalize(other).is_ok_and(|other| other != real);
+        is_other && Fault::of(other, own).is_none() && Closure::of(other, own).missing.is_empty()
+    };
+    let other = others.find(is_whole)?;
+    let (path, real) = [path, &real].map(|path| word(&path.display().to_string())).into();
+    let link = if path == real {
+        String::new()
+    } else {
+        format!(" {path}")
+    };
+    let command = if real.starts_with(LOCAL) {
+        format!("rm {real}{link}")
+    } else {
+        format!("mv {real} {real}.off")
+    };
+    Some((
+        format!("the loader of the system is whole: {}", other.display()),
+        format!(
+            "Remove the broken loader, which belongs to no package and comes before that of the system: {command} && ldconfig"
+        ),
+    ))
+}
+
+/// Folder with files that no package brings.
+const LOCAL: &str = "/usr/local/";
+
 /// Returns the remedy that takes the folder of the loader `path` out of `LD_LIBRARY_PATH`, whose value is `folders`. Returns `None` if the
 /// variable does not lead to the loader, or if the system has no other loader.
 fn away(path: &str, folders: &str, own: Identity) -> Option<String> {
@@ -92,4 +142,27 @@ fn is_loader(library: &str) -> bool {
     let file = library.rsplit('/').next().unwrap_or(library);
     file.strip_prefix(LOADER)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_broken_loader_of_no_package_is_removed_if_another_one_is_whole() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (broken, usual) = (folder.path().join("libvulkan.so.1"), folder.path().join("usual.so"));
+        fs::write(&broken, "").expect("a file");
+        let own = Identity::of_this_process();
+        let found = || to_remove(&broken, [broken.clone(), usual.clone()].into_iter(), own);
+        assert_eq!(found(), None);
+        fs::copy("/proc/self/exe", &usual).expect("a copy");
+        let (finding, advice) = found().expect("a remedy");
+        assert!(finding.ends_with("usual.so"), "{finding}");
+        let real = fs::canonicalize(&broken).expect("a path").display().to_string();
+        assert!(
+            advice.ends_with(&format!(": mv {real} {real}.off && ldconfig")),
+            "{advice}"
+        );
+    }
 }

@@ -43,7 +43,8 @@ mod unnamed;
 mod unsearched;
 pub(crate) mod words;
 
-pub(crate) use chosen::without_vulkan;
+pub(crate) use chosen::{texts_of, without_vulkan};
+pub(crate) use deliberate::is_for_any;
 pub(crate) use hardware::for_cards;
 pub(crate) use instance::{LINK, TO_LINK};
 pub(crate) use limits::Limits;
@@ -52,7 +53,7 @@ pub(crate) use manifest::is_odd as is_odd_manifest;
 use origin::Origin;
 pub(crate) use origin::of_value as origin_of;
 pub(crate) use overriding::REPLACING;
-pub(crate) use packages::{Part, install_for, to_reinstall};
+pub(crate) use packages::{Part, install, install_for, to_reinstall};
 pub(crate) use scripts::clearing;
 pub(crate) use snap::Snap;
 pub(crate) use symbols::of_layer as symbol_of_layer;
@@ -301,6 +302,7 @@ fn manifest_of(dropped: &Dropped, records: &[&Record]) -> Option<String> {
 fn adapt(report: &mut Report, own: elf::Identity) {
     already_used(report);
     loader::of_no_package(report, own);
+    loader::not_opened(report, own);
 }
 
 /// Adds the remedy for the missing driver of a card to the finding about a library that has no Vulkan.

@@ -81,7 +81,7 @@ fn packages(library: &str) -> Option<[String; 3]> {
 }
 
 /// Returns a sentence with the packages that contain the libraries in `libraries`, as a command if the package manager of the system is known.
-pub(super) fn install(libraries: &[&str], own: Identity) -> String {
+pub(crate) fn install(libraries: &[&str], own: Identity) -> String {
     let mut advice = format!("{INSTALL} {}", libraries.join(", "));
     let manager = manager::Manager::of(Path::new("/"));
     let unknown = manager.map_or_else(Vec::new, |manager| manager.unknown(libraries, Path::new("/")));

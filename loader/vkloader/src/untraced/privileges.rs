@@ -1,6 +1,9 @@
 //! Programs whose file raises privileges. The dynamic linker and the loader ignore the variables that could make such a program open a file.
 
+mod home;
+
 use crate::shell::word;
+use home::Lost;
 use promises::variable::{Row, Separator, TABLE, Trust};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -37,30 +40,59 @@ pub(super) fn find(program: &Path) -> Option<String> {
         Raised::ByMode => "a set-user-ID or set-group-ID bit",
         Raised::ByCapabilities => "capabilities (getcap)",
     };
-    let begin = format!("{name} has {has}, so it runs with raised privileges and writes no trace");
-    let ignored = ignored(|name| std::env::var(name).ok());
-    if ignored.is_empty() {
-        return Some(format!("{begin}; a copy has none: {copy}"));
+    let get = |name: &str| std::env::var(name).ok();
+    let ignored = ignored(get);
+    let lost = home::lost(program, &get);
+    let lacks = match &lost[..] {
+        [] => String::new(),
+        lost => {
+            let words: Vec<String> = lost.iter().map(Lost::words).collect();
+            format!(
+                ". It does not search the folders of the user, so it lacks what only these have: {}",
+                words.join(", ")
+            )
+        }
+    };
+    let mut words = format!("{name} has {has}, so it runs with raised privileges and writes no trace{lacks}");
+    if !ignored.is_empty() {
+        words.push_str(&also_ignores(&ignored));
     }
+    for one in &lost {
+        words.push_str(&format!("; {}", one.to_install()));
+    }
+    let read = match (ignored.is_empty(), lost.is_empty()) {
+        (true, true) => "a copy has none",
+        (true, false) => "a copy of the program has no such privileges",
+        (false, _) => "a copy has no such privileges, so it reads the variables",
+    };
+    words.push_str(&format!("; {read}: {copy}"));
     let named: Vec<&Ignored> = ignored.iter().filter(|one| one.kind.is_some()).collect();
-    let lost = |kind: &Kind| named.iter().any(|one| one.kind == Some(kind));
-    let kinds: Vec<&str> = KINDS.iter().filter(|kind| lost(kind)).map(|kind| kind.what).collect();
+    for kind in KINDS.iter().filter(|kind| is_named(kind, &named)) {
+        words.push_str(&format!("; {}", kind.to_install(&named)));
+    }
+    let lacks_any = !ignored.is_empty() || !lost.is_empty();
+    if matches!(raised, Raised::ByCapabilities) && lacks_any {
+        words.push_str(&format!("; to do without the capabilities: setcap -r {own}"));
+    }
+    Some(words)
+}
+
+/// Returns a sentence about the variables that a program ignores, without the full stop.
+fn also_ignores(ignored: &[Ignored]) -> String {
+    let named: Vec<&Ignored> = ignored.iter().filter(|one| one.kind.is_some()).collect();
+    let kinds = KINDS.iter().filter(|kind| is_named(kind, &named));
+    let kinds: Vec<&str> = kinds.map(|kind| kind.what).collect();
     let without = match kinds.as_slice() {
         [] => String::new(),
         _ => format!(", so it lacks the {} named there", kinds.join(" and ")),
     };
     let names: Vec<&str> = ignored.iter().map(|one| one.name).collect();
-    let mut words = format!(
-        "{begin}. It also ignores {}{without}; a copy has no such privileges, so it reads the variables: {copy}",
-        names.join(", ")
-    );
-    for kind in KINDS.iter().filter(|kind| lost(kind)) {
-        words.push_str(&format!("; {}", kind.to_install(&named)));
-    }
-    if matches!(raised, Raised::ByCapabilities) {
-        words.push_str(&format!("; to do without the capabilities: setcap -r {own}"));
-    }
-    Some(words)
+    format!(". It also ignores {}{without}", names.join(", "))
+}
+
+/// Returns `true` if a variable in `named` names manifests of a kind.
+fn is_named(kind: &Kind, named: &[&Ignored]) -> bool {
+    named.iter().any(|one| one.kind == Some(kind))
 }
 
 /// Returns what raises the privileges of a program's process. Returns `None` if nothing does, or if this process may not gain privileges.
@@ -116,6 +148,11 @@ const KINDS: [Kind; 3] = [
 ];
 
 impl Kind {
+    /// Returns `true` for the kind of the manifests of drivers.
+    fn is_of_drivers(&self) -> bool {
+        self.what == "drivers"
+    }
+
     /// Returns the kind of the manifests that a variable names; `None` for a variable that names none.
     fn of(row: &Row) -> Option<&'static Self> {
         (row.separator == Separator::Path).then(|| KINDS.iter().find(|kind| row.name.contains(kind.word)))?

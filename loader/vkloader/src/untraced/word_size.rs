@@ -8,7 +8,7 @@ use crate::causes::{Part, install_for};
 use crate::events::{Event, Record};
 use crate::itself;
 use crate::manifests;
-use crate::report::{Dropped, codes};
+use crate::report::{Dropped, Report, codes};
 use std::ffi::OsStr;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -42,8 +42,9 @@ pub(crate) fn is_of_other_size(program: &OsStr) -> bool {
     its.is_some_and(|its| its != Identity::of_this_process())
 }
 
-/// Returns the finding about a program for another processor or word size than this program. `records` is the trace of the probe.
-pub(crate) fn of_other_size(program: &OsStr, records: &[Record]) -> Option<Dropped> {
+/// Returns the finding about a program for another processor or word size than this program. `records` is the trace of the probe, and `report` has
+/// the cards of the system and the end of the program.
+pub(crate) fn of_other_size(program: &OsStr, records: &[Record], report: &Report) -> Option<Dropped> {
     let program = itself::find(program)?;
     let its = Identity::of(&program)?;
     let mut found = codes::PROGRAM_WORD_SIZE.about(program.display().to_string());
@@ -73,25 +74,50 @@ pub(crate) fn of_other_size(program: &OsStr, records: &[Record]) -> Option<Dropp
         found.advice = for_32_bits(its, &to_install(&[Part::Drivers], its));
         return Some(found);
     }
-    let mut is_whole = false;
+    of_drivers(&mut found, &drivers, its, report);
+    Some(found)
+}
+
+/// Adds to the finding about a program with the identity `its` the drivers for such programs, and the libraries that these drivers lack.
+fn of_drivers(found: &mut Dropped, drivers: &[(String, PathBuf)], its: Identity, report: &Report) {
+    let mut whole = Vec::new();
+    let mut broken = Vec::new();
     for (manifest, library) in drivers {
-        let missing = Closure::of(&library, its).missing;
-        let library = library.display();
-        is_whole |= missing.is_empty();
+        let missing = Closure::of(library, its).missing;
+        let shown = library.display();
         found.findings.push(match missing.first() {
-            Some((name, by)) => format!(
-                "{library} of {manifest} cannot be opened: {name} is missing, which {} needs",
-                by.display()
-            ),
-            None => format!("its driver: {library} of {manifest}"),
+            Some((name, by)) => {
+                let words = format!("{name} is missing, which {} needs", by.display());
+                let finding = format!("{shown} of {manifest} cannot be opened: {words}");
+                broken.push((shown.to_string(), missing, words));
+                finding
+            }
+            None => {
+                whole.push(shown.to_string());
+                format!("its driver: {shown} of {manifest}")
+            }
         });
     }
-    if is_whole {
+    if !whole.is_empty() {
         // The program has all that it needs, so only its devices are unknown.
         found.code = codes::PROGRAM_NO_TRACE.name.into();
         found.reason = format!("The program is for {its}, and vkloader is not, so the program left no trace.");
+        if (report.ending.by, report.ending.number) == ("status", Some(0)) {
+            found.advice = String::new();
+        }
     }
-    Some(found)
+    let is_for_card = |library: &str| causes::is_for_any(library, &report.hardware);
+    let has_card = whole.iter().any(|library| is_for_card(library));
+    broken.sort_by_key(|(library, ..)| !is_for_card(library));
+    let lost = broken
+        .first()
+        .filter(|(library, ..)| whole.is_empty() || !has_card && is_for_card(library));
+    if let Some((library, missing, words)) = lost {
+        let names: Vec<&str> = missing.iter().map(|(name, _)| name.as_str()).collect();
+        found.reason =
+            format!("The program is for {its}, and the driver {library} for such programs cannot be opened: {words}.");
+        found.advice = causes::install(&names, its);
+    }
 }
 
 /// Returns the packages with parts of the system for programs with the identity `its`: as a command, if the package manager is known.
