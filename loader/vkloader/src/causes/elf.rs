@@ -30,8 +30,8 @@ use reasons::Code;
 pub(super) use refused::closed;
 pub(crate) use refused::{closed_folder, forbidding_mount, mount_point};
 use std::path::Path;
-pub(super) use symbols::undefined;
 pub(crate) use symbols::undefined_in;
+pub(super) use symbols::{lacking, undefined};
 
 /// Circumstances of a library that could not be opened.
 pub(super) struct About<'a> {

@@ -1,7 +1,7 @@
 //! Finds manifests of drivers that name a Vulkan loader, and loaders of programs that belong to no package. A loader that is opened as
 //! a driver searches for drivers again, without an end.
 
-use super::elf::{Closure, Fault, Identity, is_in_variable, locate, usual_folders, without_variable};
+use super::elf::{self, Closure, Fault, Identity, is_in_variable, locate, usual_folders, without_variable};
 use crate::events::{Event, Record};
 use crate::report::{Dropped, Report, TO_UPDATE, codes};
 use crate::shell::word;
@@ -72,6 +72,66 @@ pub(super) fn of_no_package(report: &mut Report, own: Identity) {
         };
     }
 }
+
+/// Beginning of the names of Vulkan's functions.
+const OF_VULKAN: &str = "vk";
+
+/// Adds a finding about functions that the program needs, and that the loader of programs lacks. The program then starts only under the library of
+/// `vkloader`. The files of a program in a sandbox are not examined.
+pub(super) fn without_functions(report: &mut Report, own: Identity) {
+    let other = report.other_loader.as_ref().filter(|_| report.inside.is_none());
+    let program = report.loader.as_ref().and_then(|loader| loader.executable.as_deref());
+    let (Some(other), Some(program)) = (other, program.map(Path::new)) else {
+        return;
+    };
+    let Some(path) = other.path.as_deref() else { return };
+    let Some((file, missing)) = elf::lacking(program, (OF_PROGRAMS, Path::new(path)), OF_VULKAN, own) else {
+        return;
+    };
+    let (first, file) = (&missing[0], file.display());
+    let is_known = |one: &&mut Dropped| one.code == codes::LOADER_FAILED.name && one.name == path;
+    if let Some(known) = report.dropped.iter_mut().find(is_known) {
+        // The loader has another fault too, whose remedy is to use the loader of the system.
+        known
+            .findings
+            .insert(0, format!("it lacks {first}, which {file} needs"));
+        known.rank = codes::LOADER_FAILED.rank();
+        return;
+    }
+    let mut found = Dropped {
+        reason: format!(
+            "The Vulkan loader that programs get lacks {first}, which {file} needs: without vkloader, the dynamic linker ends the program, at the latest when \
+             it calls this function."
+        ),
+        advice: match &other.owner {
+            Some(owner) => {
+                format!("Update that loader ({owner}), or install the library of this project in its place.")
+            }
+            None => {
+                "Update that loader, which belongs to no package, or install the library of this project in its place."
+                    .into()
+            }
+        },
+        ..codes::LOADER_FAILED.about(path)
+    };
+    let version = other.version.as_ref();
+    found
+        .findings
+        .extend(version.map(|version| format!("its version: {version}")));
+    if missing.len() > 1 {
+        let more = missing[1..].iter().take(MOST_FUNCTIONS).map(String::as_str);
+        found
+            .findings
+            .push(format!("it also lacks {}", more.collect::<Vec<_>>().join(", ")));
+    }
+    report
+        .dropped
+        .retain(|one| one.code != codes::LOADER_FAILED.name || one.name != path);
+    report.dropped.push(found);
+}
+
+/// Upper bound on the missing functions in a finding.
+const MOST_FUNCTIONS: usize = 8;
 
 /// Replaces the remedy for a loader of programs that does not open, if it belongs to no package and the system has another one that is whole.
 pub(super) fn not_opened(report: &mut Report, own: Identity) {

@@ -303,6 +303,7 @@ fn adapt(report: &mut Report, own: elf::Identity) {
     already_used(report);
     loader::of_no_package(report, own);
     loader::not_opened(report, own);
+    loader::without_functions(report, own);
 }
 
 /// Adds the remedy for the missing driver of a card to the finding about a library that has no Vulkan.

@@ -257,6 +257,29 @@ pub(crate) fn undefined_in(library: &Path, program: Option<&Path>, own: Identity
     missing.map(|name| String::from_utf8_lossy(name).into_owned()).collect()
 }
 
+/// Returns the file of a program or of one of its libraries that needs functions of the library `name` which the file `given` does not define, and
+/// which no other library of the program defines. `beginning` is the beginning of the names of the functions.
+pub(in crate::causes) fn lacking(
+    program: &Path,
+    (name, given): (&str, &Path),
+    beginning: &str,
+    own: Identity,
+) -> Option<(PathBuf, Vec<String>)> {
+    let defined: HashSet<Vec<u8>> = Symbols::of(given).defined.into_iter().collect();
+    let needs_it =
+        |file: &PathBuf| closure::read(file).is_some_and(|needs| needs.names.iter().any(|need| need == name));
+    let files = std::iter::once(program.to_path_buf()).chain(Closure::of(program, own).found);
+    files.filter(needs_it).find_map(|file| {
+        let is_lacking = |symbol: &[u8]| symbol.starts_with(beginning.as_bytes()) && !defined.contains(symbol);
+        // All libraries of the program are read only if the file needs a function that `given` lacks.
+        let symbols = Symbols::of(&file).undefined;
+        symbols.iter().find(|symbol| is_lacking(symbol))?;
+        let mut missing = undefined_in(&file, Some(program), own);
+        missing.retain(|symbol| is_lacking(symbol.as_bytes()));
+        (!missing.is_empty()).then_some((file, missing))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
