@@ -3,28 +3,33 @@
 use crate::child::{self, Finished};
 use crate::commands::Library;
 use crate::explain::KEPT;
+use crate::filters::{self, ALL, ENABLING, leave_out};
 use crate::probe::{self, Seen};
-use crate::report::{self, NEWER_ONLY_DRIVERS, ONLY_DRIVERS, Report, WITHOUT_LAYERS, codes};
+use crate::report::{self, Report, WITHOUT_LAYERS, codes};
 use crate::variables::Variables;
-use std::ffi::OsStr;
 use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
-
-/// Pattern that matches all layers.
-const ALL: &str = "~all~";
 
 /// Settings for runs of the probe with and without layers.
 pub(crate) struct Beside<'a> {
     library: &'a Library,
     /// Path of the library that the program used, for the probe.
     path: PathBuf,
-    /// Layers of the program. The flag is `true` if the program requested the layer.
-    layers: Vec<(String, bool)>,
+    layers: Vec<Layer>,
     variables: Variables,
     /// `true` if the program was made for Vulkan 1.0. Layers may treat such programs differently.
     is_old: bool,
+}
+
+/// A layer of the program.
+struct Layer {
+    name: String,
+    /// `true` if the program requested the layer.
+    is_asked_for: bool,
+    /// `true` if [`ENABLING`] switched the layer on.
+    is_enabled: bool,
 }
 
 impl<'a> Beside<'a> {
@@ -35,7 +40,13 @@ impl<'a> Beside<'a> {
         Self {
             library,
             path: path.map_or_else(|| library.path(), PathBuf::from),
-            layers: layers.map(|layer| (layer.name.clone(), layer.is_asked_for)).collect(),
+            layers: layers
+                .map(|layer| Layer {
+                    name: layer.name.clone(),
+                    is_asked_for: layer.is_asked_for,
+                    is_enabled: layer.enabled_by == ENABLING,
+                })
+                .collect(),
             variables: Variables::of(finished),
             is_old: report.is_for_first_version(),
         }
@@ -57,13 +68,16 @@ impl<'a> Beside<'a> {
         let mut command = Command::new(crate::itself::path()?);
         command.arg(crate::probe::ARGUMENT);
         command.args(as_old.then_some("--old-program"));
-        let wanted = self.layers.iter().filter(|(_, is_asked_for)| *is_asked_for);
-        let wanted = wanted.filter(|(name, _)| without != ALL && without != name);
-        command.args(wanted.map(|(name, _)| format!("--layer={name}")));
+        let is_left = |layer: &&Layer| without != ALL && without != layer.name;
+        let wanted = self.layers.iter().filter(|layer| layer.is_asked_for);
+        command.args(wanted.filter(is_left).map(|layer| format!("--layer={}", layer.name)));
         command.arg(&self.path);
         self.variables.give_to(&mut command);
         if !without.is_empty() {
             leave_out(&mut command, WITHOUT_LAYERS, without);
+            // A pattern that matched the layer may have switched on others too.
+            let others = self.layers.iter().filter(|layer| layer.is_enabled).filter(is_left);
+            others.for_each(|layer| filters::add(&mut command, ENABLING, &layer.name));
         }
         Ok(command)
     }
@@ -104,13 +118,13 @@ impl<'a> Beside<'a> {
             Ok(self.seen(pattern)?.filter(|free| free.usable().count() > usable))
         };
         let Some(free) = freed(ALL)? else { return Ok(()) };
-        for (name, _) in &self.layers {
+        for Layer { name, .. } in &self.layers {
             if let Some(free) = freed(name)? {
                 report::obstructed(report, name, seen, &free);
                 return Ok(());
             }
         }
-        let names: Vec<&str> = self.layers.iter().map(|(name, _)| name.as_str()).collect();
+        let names: Vec<&str> = self.layers.iter().map(|layer| layer.name.as_str()).collect();
         report::obstructed(report, &names.join(","), seen, &free);
         Ok(())
     }
@@ -135,7 +149,7 @@ impl Beside<'_> {
         if hidden(ALL)?.iter().all(Vec::is_empty) {
             return Ok(());
         }
-        for (name, _) in &self.layers {
+        for Layer { name, .. } in &self.layers {
             let [extensions, features] = hidden(name)?;
             if !extensions.is_empty() {
                 report.add_hidden(codes::LAYER_HIDES_EXTENSIONS, name, "extensions", &extensions);
@@ -172,20 +186,6 @@ fn hidden(seen: &Seen, free: &Seen, list: fn(&probe::Device) -> &[String]) -> Ve
         }
     }
     hidden
-}
-
-/// Adds a word to the value of a variable that lists disabled layers or drivers, or sets a variable that lists the only drivers.
-pub(crate) fn leave_out(command: &mut Command, variable: &str, value: &str) {
-    if [ONLY_DRIVERS, NEWER_ONLY_DRIVERS].contains(&variable) {
-        command.env(variable, value);
-        return;
-    }
-    let own = command.get_envs().find(|(name, _)| *name == OsStr::new(variable));
-    let others = match own {
-        Some((_, value)) => value.map(|value| value.to_string_lossy().into_owned()),
-        None => std::env::var(variable).ok(),
-    };
-    command.env(variable, format!("{value},{}", others.unwrap_or_default()));
 }
 
 #[cfg(test)]

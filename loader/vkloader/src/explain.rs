@@ -2,9 +2,10 @@
 
 mod untold;
 
-use crate::beside::{Beside, leave_out};
+use crate::beside::Beside;
 use crate::child::{self, Finished, Watched};
 use crate::commands::{Library, NONE, USABLE, heard, json, print};
+use crate::filters::leave_out;
 use crate::library_folder::LibraryFolder;
 use crate::other::{self, Other};
 use crate::probe::Seen;

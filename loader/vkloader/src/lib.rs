@@ -19,6 +19,7 @@ mod explain;
 mod features;
 #[cfg(target_os = "linux")]
 mod files;
+mod filters;
 mod inside;
 mod installed;
 mod interrupt;

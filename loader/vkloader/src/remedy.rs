@@ -1,11 +1,12 @@
 //! Handles remedies that set a variable: adapts them to the loader that programs use, and tests them.
 
-use crate::beside::{Beside, leave_out};
+use crate::beside::Beside;
 use crate::causes;
 use crate::child::{self, Ending};
 use crate::commands::Library;
 use crate::events::{Event, Record};
 use crate::explain::{KEPT, of_probe, tell_of_tries};
+use crate::filters;
 use crate::manifests;
 use crate::other::Other;
 use crate::probe::{self, Seen};
@@ -21,7 +22,7 @@ use std::slice;
 const WITHOUT_DRIVERS: &str = "VK_LOADER_DRIVERS_DISABLE";
 
 /// Variables that enable layers. The first of them takes precedence over the variable that disables layers.
-const ENABLING: [&str; 2] = ["VK_LOADER_LAYERS_ENABLE", "VK_INSTANCE_LAYERS"];
+const ENABLING: [&str; 2] = [filters::ENABLING, "VK_INSTANCE_LAYERS"];
 
 /// Upper bound on the number of drivers and layers that a remedy disables.
 const MOST: usize = 4;
@@ -222,7 +223,7 @@ impl Library {
         let mut command = Command::new(crate::itself::path()?);
         command.arg(probe::ARGUMENT).arg(self.path());
         report.variables.give_to(&mut command);
-        leave_out(&mut command, &set.0, &set.1);
+        filters::add(&mut command, &set.0, &set.1);
         let finished = child::run(command, self.limit(), KEPT)?;
         let Some(seen) = Seen::last(&finished.output) else {
             return Ok(None);
@@ -267,7 +268,7 @@ impl Library {
             command.env_remove(removed);
         }
         for (name, value) in sets {
-            leave_out(&mut command, name, value);
+            filters::add(&mut command, name, value);
         }
         let finished = child::run(command, self.limit(), KEPT)?;
         let seen = Seen::last(&finished.output);

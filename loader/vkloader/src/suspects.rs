@@ -1,11 +1,12 @@
 //! Finds the driver or layer that crashed the probe. Repeats the probe under a supervisor, and then without one layer at a time.
 
-use crate::beside::{Beside, leave_out};
+use crate::beside::Beside;
 use crate::causes;
 use crate::child::{self, Ending, Finished, Watched};
 use crate::commands::Library;
 use crate::crash;
 use crate::explain::{KEPT, tell_of_tries};
+use crate::filters::{ALL, leave_out};
 use crate::probe::{self, Seen};
 use crate::report::{self, Report, WITHOUT_LAYERS};
 use std::io;
@@ -41,7 +42,7 @@ impl Library {
         Ok(if again.crashes.is_empty() { finished } else { again })
     }
 
-    /// Names the culprit in the report if the process ended in an unknown layer. The culprit is the first layer whose removal makes the probe
+    /// Names the culprit in the report if the process ended in an unknown layer, or in a driver that a layer may have called wrongly. The culprit is the first layer whose removal makes the probe
     /// end normally. If another process ended the program, the probe must fail with all layers. `beside` is the probe that imitates the program, if the report is about a program.
     ///
     /// # Errors
@@ -52,11 +53,14 @@ impl Library {
             Some(beside) => beside.run_within(layer, self.limit().min(SOON)),
             None => {
                 let mut command = self.probe()?;
-                leave_out(&mut command, WITHOUT_LAYERS, layer);
+                if !layer.is_empty() {
+                    leave_out(&mut command, WITHOUT_LAYERS, layer);
+                }
                 child::run(command, self.limit().min(ENOUGH), KEPT)
             }
         };
-        let layers: Vec<String> = if report.is_ended_in_unknown_layer() {
+        let is_below_layers = report.is_ended_below_layers();
+        let layers: Vec<String> = if is_below_layers || report.is_ended_in_unknown_layer() {
             report.layers.iter().map(|layer| layer.name.clone()).collect()
         } else {
             Vec::new()
@@ -68,6 +72,10 @@ impl Library {
             Ok(finished.ending == Ending::Status(0) && has_instance)
         };
         if !layers.is_empty() && beside.is_some() && report.is_ended_by_another() && works("")? {
+            return Ok(());
+        }
+        // The layer is at fault only if the probe fails like the program, and not without layers.
+        if is_below_layers && (works("")? || !works(ALL)?) {
             return Ok(());
         }
         for layer in &layers {

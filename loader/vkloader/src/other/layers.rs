@@ -1,10 +1,10 @@
 //! Finds the layer that makes the loader that programs use crash.
 
 use super::{KEPT, Other};
-use crate::beside::leave_out;
 use crate::child::{self, Ending};
 use crate::commands::Library;
 use crate::explain::tell_of_tries;
+use crate::filters::leave_out;
 use crate::manifests;
 use crate::probe::{self, Seen};
 use crate::report::{ActiveLayer, WITHOUT_LAYERS};

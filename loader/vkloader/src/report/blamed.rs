@@ -2,6 +2,7 @@
 
 use super::layers::{MESAS, WITHOUT};
 use super::{ActiveLayer, Dropped, Fact, Kind, Printed, Report, codes};
+use crate::filters::ENABLING;
 use crate::manifests;
 use crate::probe::{Device, Seen};
 use crate::shell::word;
@@ -145,6 +146,10 @@ fn listed(names: &[String]) -> String {
 /// Adds to the finding about a layer its manifest, and the variable that switches it on.
 pub(crate) fn add_switch(found: &mut Dropped, layer: &ActiveLayer, variables: &Variables) {
     found.file.get_or_insert_with(|| layer.manifest.clone());
+    if layer.enabled_by == ENABLING {
+        found.advice = to_switch_off(layer, None);
+        found.set = None;
+    }
     if let Some((name, value)) = on_switch(layer, variables) {
         found
             .findings
@@ -157,8 +162,11 @@ pub(crate) fn add_switch(found: &mut Dropped, layer: &ActiveLayer, variables: &V
     }
 }
 
-/// Returns the variable that switches an implicit layer on, with its value, if the variable is set.
+/// Returns the variable that switches a layer on, with its value, if the variable is set.
 fn on_switch(layer: &ActiveLayer, variables: &Variables) -> Option<(String, String)> {
+    if let Some(value) = variables.get(&layer.enabled_by) {
+        return Some((layer.enabled_by.clone(), value));
+    }
     let (name, _) = manifests::enabling_switch(Path::new(&layer.manifest), &layer.name)?;
     let value = variables.get(&name)?;
     Some((name, value))
@@ -168,6 +176,9 @@ fn on_switch(layer: &ActiveLayer, variables: &Variables) -> Option<(String, Stri
 fn to_switch_off(layer: &ActiveLayer, on: Option<&(String, String)>) -> String {
     if layer.is_asked_for {
         return "Update the layer, or start the program without the option that asks for it.".into();
+    }
+    if layer.enabled_by == ENABLING {
+        return format!("Start the program without the layer: unset {ENABLING}");
     }
     let off = manifests::own_switch(Path::new(&layer.manifest), &layer.name);
     let (variable, value) = off.unwrap_or_else(|| (WITHOUT.into(), layer.name.clone()));

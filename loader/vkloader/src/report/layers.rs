@@ -200,6 +200,22 @@ impl Report {
         self.dropped.first().is_some_and(is_unknown)
     }
 
+    /// Returns `true` if the first finding is about a process that ended in a call of a driver through layers, and no stack shows the culprit.
+    pub(crate) fn is_ended_below_layers(&self) -> bool {
+        const CODES: [&str; 3] = [
+            codes::PROGRAM_CRASHED.name,
+            codes::PROGRAM_EXITED.name,
+            codes::PROGRAM_HUNG.name,
+        ];
+        let is_of_driver = |found: &Dropped| {
+            let is_layers = |layer: &ActiveLayer| found.name == layer.name || found.name == layer.library;
+            CODES.contains(&found.code.as_str()) && found.set.is_some() && !self.layers.iter().any(is_layers)
+        };
+        // The stack of a crash shows more than a run without layers.
+        let is_any = self.crash.is_none() && self.layers.iter().any(|layer| layer.name != MESAS);
+        is_any && self.dropped.first().is_some_and(is_of_driver)
+    }
+
     /// Returns `true` if another process ended the program in a call through layers. The call may have returned later.
     pub(crate) fn is_ended_by_another(&self) -> bool {
         let codes = [codes::PROGRAM_ENDED.name, codes::PROGRAM_KILLED.name];
@@ -234,6 +250,7 @@ impl Report {
                 without(layer, &self.variables)
             };
             found.findings.extend(variables);
+            found.set = None;
             found.file = library;
         }
     }
@@ -415,14 +432,14 @@ pub(crate) fn obstructed(report: &mut Report, layer: &str, with: &Seen, free: &S
         dropped
             .findings
             .push(format!("without the layer, a program can use {}", usable.join(", ")));
+        dropped.set = Some((WITHOUT.into(), layer.into()));
         if let Some(own) = own {
             blamed::add_switch(dropped, own, &report.variables);
         }
         if is_asked_for {
             // If a variable disabled the layer, the program's request for the layer would fail, so the advice names no variable.
             dropped.advice = "Update the layer, or start the program without the option that asks for it.".into();
-        } else {
-            dropped.set = Some((WITHOUT.into(), layer.into()));
+            dropped.set = None;
         }
     }
     // Removes findings about drivers that create the device without the layer, because these drivers work.

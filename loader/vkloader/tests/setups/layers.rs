@@ -193,6 +193,22 @@ pub(super) const ROWS: &[Row] = &[
     .about("VK_LAYER_odd")
     .remedy("VK_LOADER_LAYERS_DISABLE=VK_LAYER_odd", leave_out),
     Row::new(
+        "a pattern switches on a layer that fails the creation of devices",
+        |machine| {
+            good(machine);
+            machine.working_layer("explicit", "calm", "", "");
+            machine.working_layer("explicit", "odd", "fail vkCreateDevice -8", "");
+            machine.variable("VK_LOADER_LAYERS_ENABLE", "VK_LAYER_*");
+        },
+        "layer.call-failed",
+    )
+    .about("vkCreateDevice fails with VK_LAYER_odd, but succeeds without it.")
+    .remedy(
+        "Start the program without the layer: unset VK_LOADER_LAYERS_ENABLE",
+        |machine| machine.unset("VK_LOADER_LAYERS_ENABLE"),
+    )
+    .gone(),
+    Row::new(
         "the layer of AMD's own driver hides the devices of Mesa's",
         |machine| {
             good(machine);
@@ -374,6 +390,27 @@ fn a_function_that_a_layer_calls_and_no_library_has_is_named() {
         advice.contains("VK_LOADER_LAYERS_DISABLE=VK_LAYER_stops PROGRAM"),
         "{advice}"
     );
+}
+
+/// A layer changes the process, so that the driver that it calls never returns.
+#[test]
+fn a_layer_with_which_a_driver_hangs_is_named() {
+    steady::with_more_time(|factor| {
+        let mut machine = super::Machine::new();
+        machine.driver("good", "device one\nrun vkCreateInstance [ -z \"$ODD\" ] || sleep 60");
+        machine.working_layer("implicit", "calm", "", "");
+        let call = "extern int setenv(const char *, const char *, int); setenv(\"ODD\", \"1\", 1)";
+        stops(&machine, call);
+        machine.argument("--timeout").argument((8 * factor).to_string());
+        let explained = machine.explain();
+        assert_eq!((explained.code, explained.first()), (1, "program.hung"));
+        assert_eq!(explained.report["dropped"][0]["name"], "VK_LAYER_stops");
+        let advice = explained.advice();
+        assert!(
+            advice.contains("VK_LOADER_LAYERS_DISABLE=VK_LAYER_stops PROGRAM"),
+            "{advice}"
+        );
+    });
 }
 
 /// A function of a layer exits the process or never returns. The process does not crash, so there is no address, but the report must name
