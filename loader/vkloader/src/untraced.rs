@@ -113,13 +113,18 @@ pub(crate) fn cleared(environments: &[Environment], command: &[OsString]) -> Opt
     ))
 }
 
-/// Returns the reason why a program could not open its loader, if it had opened all files that its limit permits.
+/// Returns the reason why a program could not open its loader or the trace, if it had opened all files that its limit permits.
 pub(crate) fn lacks_files(environments: &[Environment]) -> Option<String> {
-    let full = environments.iter().find(|one| one.is_full && !one.has_loader)?;
+    let full = environments.iter().find(|one| one.is_full)?;
     let (finding, remedy) = full.limits.of_open_files();
+    let lost = if full.has_loader {
+        "could not write the trace"
+    } else {
+        "could not open the Vulkan loader"
+    };
     Some(format!(
-        "{finding}, and it ended with all of them open, so it could not open the Vulkan loader; {}; if their number grows while the program runs, it \
-         leaves files open that it no longer needs: ls -l /proc/PID/fd lists them",
+        "{finding}, and it ended with all of them open, so it {lost}; {}; if their number grows while the program runs, it leaves files open that it no \
+         longer needs: ls -l /proc/PID/fd lists them",
         remedy.trim_end_matches('.')
     ))
 }

@@ -2,7 +2,7 @@
 
 use super::origin;
 use crate::child::Finished;
-use crate::report::{Dropped, Fact, Kind, codes};
+use crate::report::{Dropped, codes};
 use rustix::io::Errno;
 use rustix::process::{Resource, geteuid, getrlimit};
 use std::io;
@@ -67,24 +67,7 @@ const MAY_LACK_MEMORY: [&str; 5] = [
 ];
 
 /// Name of the limit on open files.
-const OPEN_FILES: &str = "RLIMIT_NOFILE";
-/// Part of the system's message about a process that reached the limit on open files.
-const FULL: &str = "Too many open files";
-/// Limit on open files below which drivers may fail. Drivers open their libraries, device nodes and caches.
-const FEW_FILES: u64 = 64;
-
-/// Codes of findings about failures that the limit on open files can cause.
-const MAY_LACK_FILES: [&str; 8] = [
-    codes::DEVICE_NOT_CREATED.name,
-    "device.enumeration-failed",
-    "driver.creation-failed",
-    "driver.extension-query-failed",
-    "driver.negotiation-refused",
-    "driver.no-global-function",
-    "driver.not-opened",
-    "layer-library.not-opened",
-];
-
+pub(super) const OPEN_FILES: &str = "RLIMIT_NOFILE";
 /// Limits of the program that a report is about; `None` where there is no limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Limits {
@@ -165,6 +148,11 @@ impl Limits {
         }
     }
 
+    /// Returns the number of files that the process may have open; `None` if there is no limit.
+    pub(super) fn open_files(&self) -> Option<u64> {
+        self.open_files
+    }
+
     /// Returns `true` if a process with `count` open files may not open more files.
     pub(crate) fn is_full(&self, count: usize) -> bool {
         self.open_files.is_some_and(|most| count as u64 >= most)
@@ -181,7 +169,7 @@ impl Limits {
     }
 
     /// Returns the remedy for a low limit on open files. A process may raise the soft limit up to the hard limit.
-    fn remedy_for_files(&self) -> String {
+    pub(super) fn remedy_for_files(&self) -> String {
         const ENOUGH: u64 = 4096;
         let soft = self.open_files.unwrap_or_default();
         let wanted = soft.saturating_mul(2).max(ENOUGH);
@@ -214,38 +202,6 @@ fn of_tasks(error: &io::Error) -> Option<String> {
     Some(format!(
         "the system starts no further process or thread: {limit}a service of systemd also has TasksMax= and LimitNPROC=, and a container --pids-limit"
     ))
-}
-
-/// Adds the limit on open files to a finding, if the limit was reached or is too low for drivers.
-fn explain_files(dropped: &mut Dropped, limits: &Limits) {
-    let is_known = || dropped.findings.iter().any(|fact| *fact.kind() == Kind::Limit);
-    if !MAY_LACK_FILES.contains(&dropped.code.as_str()) || is_known() {
-        return;
-    }
-    let is_low = limits.open_files.is_some_and(|most| most < FEW_FILES);
-    if is_low || dropped.findings.iter().any(|fact| fact.contains(FULL)) {
-        let most = limits.open_files.map_or_else(String::new, |most| format!(" to {most}"));
-        let words = format!("the number of open files of a process is limited{most} ({OPEN_FILES})");
-        dropped.findings.insert(0, Fact::new(Kind::Limit, words));
-        dropped.advice = format!(
-            "{} If that does not help: {}",
-            limits.remedy_for_files(),
-            dropped.advice
-        );
-    }
-}
-
-/// Makes the limit on open files the reason why a search found no driver, if the limit was reached while the folders were read.
-fn explain_search(dropped: &mut Dropped, limits: &Limits) {
-    let is_full = |fact: &Fact| *fact.kind() == Kind::Searched && fact.contains(FULL);
-    if dropped.code != codes::DRIVER_NONE_INSTALLED.name || !dropped.findings.iter().any(is_full) {
-        return;
-    }
-    let (finding, advice) = limits.of_open_files();
-    dropped.reason =
-        "The program has too many open files, so the search for drivers could not read its folders.".into();
-    dropped.findings.insert(0, Fact::new(Kind::Limit, finding));
-    dropped.advice = advice;
 }
 
 /// Limit on the stack in bytes below which drivers may crash. The usual limit is 8 MiB.
@@ -301,8 +257,6 @@ fn explain_processes(dropped: &mut Dropped, limits: &Limits, is_superuser: bool)
 
 /// Adds the limits that may have caused the failure to a finding.
 pub(super) fn explain(dropped: &mut Dropped, limits: &Limits) {
-    explain_files(dropped, limits);
-    explain_search(dropped, limits);
     explain_stack(dropped, limits);
     explain_processes(dropped, limits, rustix::process::geteuid().is_root());
     if !MAY_LACK_MEMORY.contains(&dropped.code.as_str()) {
@@ -317,27 +271,6 @@ pub(super) fn explain(dropped: &mut Dropped, limits: &Limits) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_search_that_may_open_no_folder_is_explained_by_the_limit() {
-        let limits = Limits {
-            open_files: Some(64),
-            hard_open_files: Some(4096),
-            ..Limits::default()
-        };
-        for (words, is_full) in [("Too many open files (os error 24)", true), ("not there", false)] {
-            let mut dropped = codes::DRIVER_NONE_INSTALLED.about_any("no driver");
-            let fact = Fact::new(Kind::Searched, format!("searched /etc/vulkan/icd.d: {words}"));
-            dropped.findings.push(fact);
-            explain(&mut dropped, &limits);
-            assert_eq!(
-                dropped.advice.starts_with("Raise the limit: ulimit -Sn"),
-                is_full,
-                "{words}"
-            );
-            assert_eq!(dropped.reason.contains("too many open files"), is_full, "{words}");
-        }
-    }
 
     #[test]
     fn a_system_that_starts_no_thread_comes_with_its_limits() {

@@ -20,6 +20,7 @@ mod masked;
 mod mesa;
 mod multiarch;
 mod null;
+mod open_files;
 mod origin;
 mod outside;
 mod overriding;
@@ -93,6 +94,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     for dropped in &mut report.dropped {
         limits::explain(dropped, &report.limits);
     }
+    open_files::explain(report, &records);
     taken_out::complete(report);
     origin::name_application(report);
     outside::complete(report);

@@ -62,6 +62,12 @@ pub(super) fn why(path: &str, folder: &Path) -> String {
              explain --library LIBRARY -- PROGRAM; the package of vkloader, and vkloader as one file, bring such a library"
         );
     };
+    if fs::canonicalize(path).is_ok_and(|real| fs::canonicalize(&own).is_ok_and(|own| own == real)) {
+        return format!(
+            "it opened {path}, which writes a trace, but could not open the file of the trace: it may have too many open files (ulimit -n), or a sandbox hides \
+             the file; pass the trace as an open descriptor: vkloader explain --descriptor -- PROGRAM"
+        );
+    }
     let own = own.display().to_string();
     let link = folder.join(LOADER).display().to_string();
     let (file, link) = (word(&own), word(&link));

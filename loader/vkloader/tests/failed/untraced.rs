@@ -164,6 +164,10 @@ fn a_program_that_has_no_descriptor_left_for_its_loader_is_said_as_that() {
         return;
     }
     assert_told(&explain(&machine, text), "at most 128 (RLIMIT_NOFILE)", "LimitNOFILE=");
+    // One descriptor is enough for the library, but not for the trace.
+    let text = "FILE *file, *last = 0; while ((file = fopen(\"/dev/null\", \"r\"))) last = file; fclose(last); \
+                int is_open = dlopen(\"libvulkan.so.1\", 2) != 0; while (fopen(\"/dev/null\", \"r\")) ; return is_open ? 2 : 3;";
+    assert_told(&explain(&machine, text), "could not write the trace", "LimitNOFILE=");
 }
 
 /// A program opens its own loader. `vkloader` reports why no loader finds a driver with the variables of the program.
