@@ -8,7 +8,7 @@ mod xserver;
 pub(super) use systems::{System, find as find_variable, other as other_system};
 
 use super::{elf, late, origin, sandbox, surfaces};
-use crate::events::{Event, Record};
+use crate::events::{Event, Record, Step};
 use crate::report::{Crashed, Dropped, Report, codes, rank};
 use crate::variables::Variables;
 use address::Server;
@@ -50,29 +50,7 @@ pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
     if !(is_of_wine || has_failed && wants_window()) {
         return None;
     }
-    let value = |name| report.variables.get(name).filter(|value| !value.is_empty());
-    let servers = [
-        value("DISPLAY")
-            .and_then(|display| kept_out("DISPLAY", &display, report).or_else(|| x11(&display, &report.variables))),
-        value("WAYLAND_DISPLAY").and_then(|display| {
-            let folder = value("XDG_RUNTIME_DIR");
-            kept_out("WAYLAND_DISPLAY", &display, report).or_else(|| wayland(&display, folder.as_deref()))
-        }),
-    ];
-    let is_set = value("DISPLAY").is_some() || value("WAYLAND_DISPLAY").is_some();
-    let problems: Vec<Problem> = if is_set {
-        servers.into_iter().flatten().collect()
-    } else {
-        let variables = if needs_x11(report) {
-            session::x11(&report.variables).or_else(session::wayland)
-        } else {
-            session::wayland().or_else(|| session::x11(&report.variables))
-        };
-        vec![Problem {
-            finding: "neither DISPLAY nor WAYLAND_DISPLAY is set".into(),
-            advice: variables.map(|variables| to_use(&variables)),
-        }]
-    };
+    let problems = problems(report);
     let row = codes::DISPLAY_MISSING;
     let advice = problems
         .iter()
@@ -95,6 +73,41 @@ pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
     })
 }
 
+/// Returns the problems with the displays that the program may use; empty if it can use one of them.
+fn problems(report: &Report) -> Vec<Problem> {
+    let value = |name| report.variables.get(name).filter(|value| !value.is_empty());
+    let of_x11 = |display: String| {
+        let problem = kept_out("DISPLAY", &display, report);
+        problem.or_else(|| x11(&display, &report.variables))
+    };
+    let of_wayland = |display: String| {
+        let problem = kept_out("WAYLAND_DISPLAY", &display, report);
+        problem.or_else(|| wayland(&display, value("XDG_RUNTIME_DIR").as_deref()))
+    };
+    let only = only_system(report);
+    // A program that uses one window system may still open the library of another.
+    let wanted = only.filter(|only| value(only.variable()).is_some());
+    let of = |system: System, problem: &dyn Fn(String) -> Option<Problem>| {
+        let display = value(system.variable()).filter(|_| wanted.is_none_or(|wanted| wanted == system));
+        display.map(problem)
+    };
+    let servers = [of(System::X11, &of_x11), of(System::Wayland, &of_wayland)];
+    let is_set = servers.iter().any(Option::is_some);
+    if is_set {
+        let problems: Option<Vec<Problem>> = servers.into_iter().flatten().collect();
+        return problems.unwrap_or_default();
+    }
+    let variables = if only == Some(System::X11) {
+        session::x11(&report.variables).or_else(session::wayland)
+    } else {
+        session::wayland().or_else(|| session::x11(&report.variables))
+    };
+    vec![Problem {
+        finding: "neither DISPLAY nor WAYLAND_DISPLAY is set".into(),
+        advice: variables.map(|variables| to_use(&variables)),
+    }]
+}
+
 /// Extension that Wine asks for in place of one for X11 or Wayland if it cannot open a display. No driver has the extension.
 const WITHOUT_DISPLAY: &str = "VK_WINE_nulldrv_surface";
 
@@ -106,15 +119,19 @@ fn is_of_wine(report: &Report) -> bool {
     report.dropped.iter().any(is_it)
 }
 
-/// Returns `true` if a program uses a library for X11 and none for Wayland.
-fn needs_x11(report: &Report) -> bool {
+/// Returns the window system of a program that uses a library for X11 and none for Wayland, or the reverse. Returns `None` for other programs.
+fn only_system(report: &Report) -> Option<System> {
     let executable = report.loader.as_ref().and_then(|loader| loader.executable.as_deref());
     let needs = executable.and_then(|program| elf::read(Path::new(program)));
     let has = |start: &str| {
         let mut names = needs.iter().flat_map(|needs| &needs.names);
         names.any(|name| name.starts_with(start))
     };
-    (has("libX11") || has("libxcb")) && !has("libwayland-client")
+    match (has("libX11") || has("libxcb"), has("libwayland-client")) {
+        (true, false) => Some(System::X11),
+        (false, true) => Some(System::Wayland),
+        _ => None,
+    }
 }
 
 /// Beginning of the name of Xlib.
@@ -194,19 +211,32 @@ fn opens_xlib(program: &Path) -> bool {
     needs || !elf::contained(program, &[XLIB]).is_empty()
 }
 
+/// Returns the ends of the program's calls whose names begin with `name`.
+fn calls<'a>(name: &'a str, records: &'a [&Record]) -> impl DoubleEndedIterator<Item = &'a Step> {
+    let calls = records.iter().filter_map(|record| match &record.event {
+        Event::End(step) if step.step == "call" => Some(step),
+        _ => None,
+    });
+    calls.filter(move |step| step.name.starts_with(name))
+}
+
+/// Returns `true` if a program listed devices.
+fn has_listed(records: &[&Record]) -> bool {
+    calls("vkEnumeratePhysicalDevice", records).next().is_some()
+}
+
 /// Returns `true` if a program created an instance and did not list devices. Many programs open their window before they list devices.
 fn has_not_listed(records: &[&Record]) -> bool {
-    let of = |name: &'static str| {
-        let calls = records.iter().filter_map(|record| match &record.event {
-            Event::End(step) if step.step == "call" => Some(step),
-            _ => None,
-        });
-        calls.filter(move |step| step.name.starts_with(name))
-    };
-    of("vkCreateInstance")
-        .next_back()
-        .is_some_and(|step| step.failure().is_none())
-        && of("vkEnumeratePhysicalDevice").next().is_none()
+    let created = calls("vkCreateInstance", records).next_back();
+    created.is_some_and(|step| step.failure().is_none()) && !has_listed(records)
+}
+
+/// Returns `true` if a program called a command for surfaces, or asked whether a device can present.
+fn has_asked_for_surface(records: &[&Record]) -> bool {
+    records.iter().any(|record| match &record.event {
+        Event::Begin(step) => step.name.contains("Surface") || step.name.contains("PresentationSupport"),
+        _ => false,
+    })
 }
 
 /// Returns the remedy for a program in a container or sandbox, which gets the display of the host only if the user hands it over.
@@ -249,18 +279,19 @@ pub(super) fn without_dri3(report: &mut Report, records: &[&Record]) -> Option<D
                 }
                 format!("the X server of DISPLAY={display} does not list the extension DRI3")
             }
-            None => {
-                if !is_missing {
-                    late::before_device(report, records);
-                }
-                return None;
-            }
+            None => String::new(),
         },
         Server::Port(_) if is_missing => return None,
         Server::Port(_) | Server::Elsewhere => {
             format!("DISPLAY={display} leads over the network, as with ssh -X, which DRI3 does not")
         }
     };
+    if finding.is_empty() || !surfaces::is_refused(records) {
+        if !is_missing {
+            late::before_device(report, records);
+        }
+        return None;
+    }
     found.findings = [finding].into();
     Some(found)
 }
@@ -286,12 +317,9 @@ fn needs_dri3(report: &Report, records: &[&Record]) -> Option<String> {
     display.filter(|_| wants_window(report, records))
 }
 
-/// Returns `true` if a program made calls for a surface, or uses a library that opens windows.
+/// Returns `true` if a program made calls for a surface, or uses a library that opens windows. A program that creates a device before it asks for a
+/// surface draws without windows.
 fn wants_window(report: &Report, records: &[&Record]) -> bool {
-    let is_of_surface = |record: &&Record| match &record.event {
-        Event::Begin(step) => step.name.contains("Surface") || step.name.contains("PresentationSupport"),
-        _ => false,
-    };
     let executable = || report.loader.as_ref()?.executable.as_deref();
     let needs_library = |program: &str| {
         let needs = elf::read(Path::new(program));
@@ -299,7 +327,7 @@ fn wants_window(report: &Report, records: &[&Record]) -> bool {
             // Some programs open the library themselves, so that they start without it.
             || !elf::contained(Path::new(program), &LIBRARIES).is_empty()
     };
-    records.iter().any(is_of_surface) || executable().is_some_and(needs_library)
+    has_asked_for_surface(records) || !late::has_device(records) && executable().is_some_and(needs_library)
 }
 
 fn is_for_windows(library: &str) -> bool {

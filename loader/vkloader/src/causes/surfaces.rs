@@ -58,6 +58,14 @@ pub(super) fn has_window(records: &[&Record]) -> bool {
         .any(|asked| System::of_command(&asked.call.name).is_some())
 }
 
+/// Returns `true` if no device can show images on the surface of the program, or if a call about a surface failed.
+pub(super) fn is_refused(records: &[&Record]) -> bool {
+    let calls = calls(records);
+    let answers = answers(&calls);
+    let is_unable = !answers.is_empty() && answers.iter().all(|one| !one.is_able);
+    is_unable || calls.iter().any(|one| one.call.failure().is_some())
+}
+
 /// Returns the window system of the last surface that the program created.
 fn system(calls: &[Asked<'_>]) -> Option<System> {
     let mut names = calls.iter().rev().filter(|one| one.call.result == Some(0));

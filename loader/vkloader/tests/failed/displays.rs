@@ -1,6 +1,7 @@
 //! Programs that fail because of their display.
 
 use crate::machine::{self, Machine};
+use crate::windows::{PROGRAM as SHOWING, X11};
 use crate::{change, of_program, with_library};
 use std::io::{self, Read, Write};
 use std::net::TcpListener;
@@ -238,11 +239,7 @@ fn a_remote_desktop_without_dri3_is_named() {
     let _alone = alone();
     let mut machine = Machine::new();
     machine.driver("good", "device one\ndevice.type 2");
-    for ending in ["so", "conf"] {
-        let (from, to) = (format!("libmock_good.{ending}"), format!("libvulkan_radeon.{ending}"));
-        std::fs::rename(machine.path("libraries").join(from), machine.path("libraries").join(to)).expect("one folder");
-    }
-    machine.manifest("good", &machine.path("libraries/libvulkan_radeon.so"), "");
+    as_driver_of_mesa(&machine, "good");
     let program = with_library(&machine, "libxcb.so.1");
     let Some((server, path, number)) = x_server(1) else {
         return;
@@ -284,18 +281,67 @@ fn a_remote_desktop_without_dri3_is_named() {
         );
         client.write_all(&reply)
     });
+    // The drivers of this program were not asked about a surface, so its failure has another reason.
     let explained = of_program(&machine, &program, &["device"]);
+    assert_ne!(explained.first(), "display.without-dri3");
+    machine.driver(
+        "good",
+        &format!("{X11}flag presents_nothing\ndevice one\ndevice.type 2"),
+    );
+    as_driver_of_mesa(&machine, "good");
+    let program = machine.c_program(SHOWING);
+    let explained = of_program(&machine, &program, &[]);
     assert_eq!(explained.first(), "display.without-dri3");
     assert!(explained.advice().contains("offers DRI3"), "{}", explained.advice());
     with_dri3.store(true, Ordering::SeqCst);
-    let explained = of_program(&machine, &program, &["device"]);
+    let explained = of_program(&machine, &program, &[]);
     assert!(!explained.codes().contains(&"display.without-dri3"));
     std::fs::remove_file(path).expect("just made");
     machine.unset("DISPLAY");
     machine.variable("DISPLAY", "far.example:10.0");
-    let explained = of_program(&machine, &program, &["device"]);
+    let explained = of_program(&machine, &program, &[]);
     assert_eq!(explained.first(), "display.without-dri3");
     assert!(explained.findings().contains("ssh -X"), "{}", explained.findings());
+}
+
+/// Gives the mock driver `name` the name of Mesa's driver for AMD's cards.
+fn as_driver_of_mesa(machine: &Machine, name: &str) {
+    for ending in ["so", "conf"] {
+        let (from, to) = (format!("libmock_{name}.{ending}"), format!("libvulkan_radeon.{ending}"));
+        std::fs::rename(machine.path("libraries").join(from), machine.path("libraries").join(to)).expect("one folder");
+    }
+    machine.manifest(name, &machine.path("libraries/libvulkan_radeon.so"), "");
+}
+
+/// A program that creates a device and no surface draws without windows, and one of two displays suffices.
+#[test]
+fn a_display_that_a_program_does_not_need_is_not_missed() {
+    let _alone = alone();
+    let mut machine = Machine::new();
+    machine.driver("good", "device one");
+    let program = with_library(&machine, "libxcb.so.1");
+    let is_missed = |machine: &Machine, more: &[&str]| {
+        let explained = of_program(machine, &program, more);
+        explained.codes().contains(&"display.missing")
+    };
+    assert!(is_missed(&machine, &["device"]), "no display is there");
+    change(&machine, "libxcb.so.1", "1, &name};", "0, &name};");
+    change(&machine, "libxcb.so.1", "? 2 : 0", "? 2 : 1");
+    assert!(!is_missed(&machine, &["device"]), "it has a device");
+    let folder = machine.path("run");
+    std::fs::create_dir(&folder).expect("a folder");
+    let _server = UnixListener::bind(folder.join("wayland-0")).expect("a socket");
+    machine.variable("XDG_RUNTIME_DIR", folder.to_str().expect("plain"));
+    machine.variable("WAYLAND_DISPLAY", "wayland-0");
+    machine.variable("DISPLAY", ":4711");
+    assert!(is_missed(&machine, &[]), "the program uses X11 only");
+    let program = with_library(&machine, "libSDL2-2.0.so.0");
+    let explained = of_program(&machine, &program, &[]);
+    assert!(
+        !explained.codes().contains(&"display.missing"),
+        "{:#}",
+        explained.report
+    );
 }
 
 /// `ssh -X` creates a display at a TCP port of the machine, and the display ends with the connection.

@@ -4,10 +4,10 @@ use crate::machine::{Explained, Machine};
 use crate::of_program;
 
 /// Lines of a driver with surfaces for X11.
-const X11: &str = "instance_extension VK_KHR_surface 25\ninstance_extension VK_KHR_xcb_surface 6\n";
+pub(crate) const X11: &str = "instance_extension VK_KHR_surface 25\ninstance_extension VK_KHR_xcb_surface 6\n";
 
 /// Source of a program that shows images on a surface for X11. With a second argument, the program uses the first device only.
-const PROGRAM: &str = r#"
+pub(crate) const PROGRAM: &str = r#"
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -214,5 +214,30 @@ fn a_variable_that_chooses_a_missing_window_system_is_named() {
         "instance.extension-missing",
         "{:#}",
         explained.report
+    );
+}
+
+/// GLFW follows XDG_SESSION_TYPE only with the variable of the display, and a program that lists devices has chosen its window system before.
+#[test]
+fn a_variable_that_a_program_does_not_follow_is_not_the_cause() {
+    let mut machine = Machine::new();
+    machine.driver("good", &format!("{X11}device one"));
+    let fails = PROGRAM.replace("return 8;", "return 8; return 9;");
+    let of_glfw = machine.c_program(&fails.replace("SDL_VIDEODRIVER", "glfwInit"));
+    let is_named = |machine: &Machine, program: &str| {
+        let explained = of_program(machine, program, &[]);
+        explained.codes().contains(&"variable.window-system")
+    };
+    machine.variable("XDG_SESSION_TYPE", "wayland");
+    assert!(!is_named(&machine, &of_glfw), "no display of Wayland is named");
+    machine.variable("WAYLAND_DISPLAY", "/nowhere/wayland-0");
+    assert!(is_named(&machine, &of_glfw), "GLFW follows both variables");
+    machine.variable("SDL_VIDEODRIVER", "dummy");
+    assert!(is_named(&machine, &machine.c_program(&fails)), "SDL shows no windows");
+    let surface = "if (((int (*)(void *, void *, void *, void *))find(made, \"vkCreateXcbSurfaceKHR\"))(made, &window, NULL, &surface)) return 7;";
+    let lists = PROGRAM.replace(surface, "").replace("return 6;", "return 6; return 9;");
+    assert!(
+        !is_named(&machine, &machine.c_program(&lists)),
+        "the program listed devices"
     );
 }

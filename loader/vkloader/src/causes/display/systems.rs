@@ -1,7 +1,7 @@
 //! Window systems, and the variables with which programs choose one of them.
 
 use super::{Problem, wayland, x11};
-use crate::causes::{chosen, late, surfaces};
+use crate::causes::{chosen, surfaces};
 use crate::events::{Event, Record};
 use crate::report::{Dropped, Report, codes};
 use crate::variables::Variables;
@@ -44,6 +44,19 @@ impl System {
             Self::X11 => Self::Wayland,
             Self::Wayland => Self::X11,
         }
+    }
+
+    /// Returns the variable that names the display of this window system.
+    pub(super) fn variable(self) -> &'static str {
+        match self {
+            Self::X11 => "DISPLAY",
+            Self::Wayland => "WAYLAND_DISPLAY",
+        }
+    }
+
+    /// Returns `true` if a variable names a display of this window system.
+    fn is_set(self, variables: &Variables) -> bool {
+        variables.get(self.variable()).is_some_and(|value| !value.is_empty())
     }
 
     /// Returns the reason why a program cannot reach a server of this window system.
@@ -97,6 +110,8 @@ struct Row {
     without: &'static [&'static str],
     /// `true` if remedies set the variable, so that any program uses the other window system.
     is_set_by_remedies: bool,
+    /// `true` if programs ignore the variable without the variable of the display of its window system.
+    is_hint: bool,
 }
 
 const ROWS: [Row; 7] = [
@@ -107,6 +122,7 @@ const ROWS: [Row; 7] = [
         words: ["x11", "wayland"],
         without: &["dummy"],
         is_set_by_remedies: true,
+        is_hint: false,
     },
     Row {
         name: "SDL_VIDEO_DRIVER",
@@ -115,6 +131,7 @@ const ROWS: [Row; 7] = [
         words: ["x11", "wayland"],
         without: &["dummy"],
         is_set_by_remedies: true,
+        is_hint: false,
     },
     Row {
         name: "GDK_BACKEND",
@@ -123,6 +140,7 @@ const ROWS: [Row; 7] = [
         words: ["x11", "wayland"],
         without: &[],
         is_set_by_remedies: true,
+        is_hint: false,
     },
     Row {
         name: "QT_QPA_PLATFORM",
@@ -131,6 +149,7 @@ const ROWS: [Row; 7] = [
         words: ["xcb", "wayland"],
         without: &["offscreen", "minimal", "minimalegl", "linuxfb", "vnc"],
         is_set_by_remedies: true,
+        is_hint: false,
     },
     Row {
         name: "WINIT_UNIX_BACKEND",
@@ -139,6 +158,7 @@ const ROWS: [Row; 7] = [
         words: ["x11", "wayland"],
         without: &[],
         is_set_by_remedies: false,
+        is_hint: false,
     },
     Row {
         name: "ELECTRON_OZONE_PLATFORM_HINT",
@@ -147,6 +167,7 @@ const ROWS: [Row; 7] = [
         words: ["x11", "wayland"],
         without: &[],
         is_set_by_remedies: false,
+        is_hint: false,
     },
     Row {
         name: "XDG_SESSION_TYPE",
@@ -155,6 +176,7 @@ const ROWS: [Row; 7] = [
         words: ["x11", "wayland"],
         without: &[],
         is_set_by_remedies: false,
+        is_hint: true,
     },
 ];
 
@@ -186,7 +208,9 @@ pub(in crate::causes) fn find(report: &mut Report, records: &[&Record]) {
     let has = |code: &codes::Row| report.dropped.iter().any(|one| one.code == code.name);
     let asked_nothing = has(codes::PROGRAM_NO_INSTANCE) || has(codes::INSTANCE_EXTENSION_MISSING);
     let has_failed = report.ended.is_some() && (report.is_usable() || super::has_not_listed(records));
-    if !asked_nothing && !has_failed || late::has_device(records) || surfaces::has_window(records) {
+    // Programs choose their window system before they list devices.
+    let has_chosen = super::has_listed(records) || surfaces::has_window(records);
+    if !asked_nothing && !has_failed || has_chosen {
         return;
     }
     let program = report.loader.as_ref().and_then(|loader| loader.executable.clone());
@@ -210,6 +234,10 @@ impl Row {
     /// Returns a finding if none of the window systems that a value permits is available.
     fn finding(&self, value: &str, report: &Report, records: &[&Record]) -> Option<Dropped> {
         let systems = self.systems(value).filter(|systems| !systems.is_empty())?;
+        let mut all = systems.iter().flatten();
+        if self.is_hint && all.any(|system| !system.is_set(&report.variables)) {
+            return None;
+        }
         let facts = |system: System| {
             let unreachable = system.unreachable(&report.variables).map(|problem| problem.finding);
             let facts: Vec<String> = unreachable.into_iter().chain(system.unsupported(records)).collect();

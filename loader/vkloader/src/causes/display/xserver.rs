@@ -1,6 +1,7 @@
 //! Sends requests to an X server, to find out whether programs can use it.
 
 use crate::variables::Variables;
+use rustix::system::uname;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
@@ -120,18 +121,35 @@ pub(super) fn cookie(number: &str, variables: &Variables) -> Option<Vec<u8>> {
 }
 
 /// Returns the authorization for a display of this machine in a file of authorizations.
-pub(super) fn cookie_in(mut rest: &[u8], number: &str) -> Option<Vec<u8>> {
+pub(super) fn cookie_in(entries: &[u8], number: &str) -> Option<Vec<u8>> {
+    cookie_of(entries, number, uname().nodename().to_bytes())
+}
+
+/// Returns the authorization for a display of the machine `host`. Machines with one home folder share a file, so an entry for this machine is better
+/// than an entry for any machine, which is better than an entry for another one.
+fn cookie_of(mut rest: &[u8], number: &str, host: &[u8]) -> Option<Vec<u8>> {
+    const OF_ANY: [u8; 2] = [0xFF, 0xFF];
+    let mut found: Option<(u8, Vec<u8>)> = None;
     loop {
-        // Skips the address type of an entry. Entries for other machines are rare, and the server rejects their authorization.
-        take(&mut rest, 2)?;
+        let kind = take(&mut rest, 2);
         let mut parts = [&[][..]; 4];
-        for part in &mut parts {
-            let length = take(&mut rest, 2)?;
-            *part = take(&mut rest, usize::from(u16::from_be_bytes([length[0], length[1]])))?;
-        }
-        let [_, of, name, data] = parts;
-        if name == COOKIE && (of.is_empty() || of == number.as_bytes()) {
-            return Some(data.into());
+        let is_whole = parts.iter_mut().all(|part| {
+            let length = take(&mut rest, 2).map(|length| u16::from_be_bytes([length[0], length[1]]));
+            let bytes = length.and_then(|length| take(&mut rest, usize::from(length)));
+            bytes.map(|bytes| *part = bytes).is_some()
+        });
+        let Some(kind) = kind.filter(|_| is_whole) else {
+            return found.map(|(_, data)| data);
+        };
+        let [address, of, name, data] = parts;
+        let distance = match kind {
+            _ if address == host => 0,
+            _ if kind == OF_ANY => 1,
+            _ => 2,
+        };
+        let is_nearer = found.as_ref().is_none_or(|(known, _)| distance < *known);
+        if name == COOKIE && (of.is_empty() || of == number.as_bytes()) && is_nearer {
+            found = Some((distance, data.into()));
         }
     }
 }
@@ -146,6 +164,30 @@ fn take<'a>(bytes: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_entry_for_this_machine_is_preferred() {
+        let entry = |kind: [u8; 2], parts: [&[u8]; 4]| {
+            let mut bytes = kind.to_vec();
+            for part in parts {
+                bytes.extend(u16::try_from(part.len()).expect("short").to_be_bytes());
+                bytes.extend(part);
+            }
+            bytes
+        };
+        let of_node = |name: &[u8]| entry([1, 0], [name, b"10", COOKIE, name]);
+        let entries = [
+            of_node(b"node1"),
+            of_node(b"node2"),
+            entry([0xFF, 0xFF], [b"", b"", COOKIE, b"any"]),
+        ]
+        .concat();
+        for (number, host, wanted) in [("10", "node2", "node2"), ("10", "node3", "any"), ("11", "node1", "any")] {
+            let found = cookie_of(&entries, number, host.as_bytes()).expect("a cookie");
+            assert_eq!(found, wanted.as_bytes(), "{number} {host}");
+        }
+        assert_eq!(cookie_of(&entries[..7], "10", b"node1"), None);
+    }
 
     #[test]
     fn the_line_that_limits_the_server_to_dri2_is_found() {
