@@ -14,7 +14,7 @@ pub(crate) use word_size::{become_32_bits, is_of_other_size, of_other_size};
 
 use crate::c_library;
 use crate::causes;
-use crate::causes::elf::{Closure, Fault, Identity, folders, interpreter, is_usual, read, undefined_in};
+use crate::causes::elf::{Closure, Fault, Identity, contained, folders, interpreter, is_usual, read, undefined_in};
 use crate::child::Ending;
 use crate::crash::Environment;
 use crate::itself;
@@ -66,7 +66,7 @@ pub(crate) fn why(command: &[OsString], graphics: Option<&[String]>, library: &P
 pub(crate) fn unknown(command: &[OsString], graphics: Option<&[String]>, library: &Path) -> Option<String> {
     let is_unseen = graphics.is_none_or(<[String]>::is_empty);
     let in_sandbox = || launched::sandboxed(command).filter(|_| is_unseen);
-    in_sandbox().or_else(|| opened(graphics, library))
+    in_sandbox().or_else(|| opened(command, graphics, library))
 }
 
 /// Exit status with which the dynamic linker ends a program that lacks a symbol.
@@ -147,7 +147,7 @@ const SOFTWARE: &str = "libvk_swiftshader.so";
 
 /// Returns a sentence about the graphics libraries that a program opened, if they are known. Returns `None` if the program opened
 /// `library`, and another reason prevented the trace.
-fn opened(graphics: Option<&[String]>, library: &Path) -> Option<String> {
+fn opened(command: &[OsString], graphics: Option<&[String]>, library: &Path) -> Option<String> {
     let real = |path: &Path| std::fs::canonicalize(path).ok();
     let is_library = |path: &String| real(Path::new(path)).is_some_and(|path| Some(path) == real(library));
     let graphics = graphics.filter(|graphics| !graphics.iter().any(is_library))?;
@@ -156,6 +156,12 @@ fn opened(graphics: Option<&[String]>, library: &Path) -> Option<String> {
         let folder = Path::new(path).parent().unwrap_or(Path::new("/"));
         if is_usual(folder) && !library.is_absolute() {
             return Some(others::why(path, folder));
+        }
+        if is_usual(folder) && names_folder(command, folder) {
+            return Some(format!(
+                "it opened the system's loader, {path}, by its path, so it does not get the library that writes a trace; vkloader explain without a program tells \
+                 which devices there are"
+            ));
         }
         if is_usual(folder) {
             return Some(format!(
@@ -192,6 +198,15 @@ fn opened(graphics: Option<&[String]>, library: &Path) -> Option<String> {
     Some(format!(
         "it opened no Vulkan loader, so it uses no Vulkan{other}; vkloader explain without a program tells which devices there are"
     ))
+}
+
+/// Returns `true` if the file of a program contains the path of a loader in `folder`. The dynamic linker does not search for a path, so
+/// `LD_LIBRARY_PATH` has no effect on it.
+fn names_folder(command: &[OsString], folder: &Path) -> bool {
+    let path = folder.join(causes::LINK).display().to_string();
+    let short = path.strip_prefix("/usr").unwrap_or(&path);
+    let file = command.first().and_then(|program| itself::find(program));
+    file.is_some_and(|file| !contained(&file, &[short]).is_empty())
 }
 
 /// Returns the remedy for a program that opened the loader `path` in place of `library`.
@@ -374,15 +389,27 @@ fn is_static(program: &Path) -> String {
 mod tests {
     use super::*;
 
+    /// The dynamic linker does not search for a path, so the program need not clear LD_LIBRARY_PATH.
+    #[test]
+    fn a_program_with_the_path_of_the_loader_is_recognised() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let program = folder.path().join("program");
+        let command = [program.clone().into_os_string()];
+        for (text, is_it) in [("/usr/lib64/libvulkan.so.1", true), ("libvulkan.so.1", false)] {
+            std::fs::write(&program, format!("\0{text}\0")).expect("a file");
+            assert_eq!(names_folder(&command, Path::new("/usr/lib64")), is_it, "{text}");
+        }
+    }
+
     #[test]
     fn a_software_driver_of_the_program_is_named() {
         let libraries = ["/opt/editor/libvulkan.so.1", "/opt/editor/libvk_swiftshader.so"].map(String::from);
-        let words = opened(Some(&libraries), Path::new("/nowhere/libvulkan.so.1")).expect("another loader");
+        let words = opened(&[], Some(&libraries), Path::new("/nowhere/libvulkan.so.1")).expect("another loader");
         assert!(
             words.contains("its own software driver, libvk_swiftshader.so"),
             "{words}"
         );
-        let words = opened(Some(&libraries[..1]), Path::new("/nowhere/libvulkan.so.1")).expect("another loader");
+        let words = opened(&[], Some(&libraries[..1]), Path::new("/nowhere/libvulkan.so.1")).expect("another loader");
         assert!(!words.contains("software"), "{words}");
     }
 }

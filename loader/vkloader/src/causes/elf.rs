@@ -16,7 +16,7 @@ use super::packages;
 use crate::installed;
 use crate::report::{Absent, Dropped, Kind, codes, rank};
 use crate::shell;
-pub(in crate::causes) use contents::contained;
+pub(crate) use contents::contained;
 use contents::contains;
 pub(crate) use damage::Fault;
 use damage::damaged;

@@ -7,7 +7,7 @@ use std::path::Path;
 const LARGEST: u64 = 256 << 20;
 
 /// Returns the texts in `words` that a file contains, without empty texts. Reads no file that is larger than [`LARGEST`].
-pub(in crate::causes) fn contained<'a>(file: &Path, words: &[&'a str]) -> Vec<&'a str> {
+pub(crate) fn contained<'a>(file: &Path, words: &[&'a str]) -> Vec<&'a str> {
     let is_small = fs::metadata(file).is_ok_and(|status| status.is_file() && status.len() <= LARGEST);
     let bytes = is_small.then(|| fs::read(file).ok()).flatten().unwrap_or_default();
     let is_in = |word: &&&str| {
