@@ -3,7 +3,7 @@
 
 use super::hardware::{is_for_guests, is_hardware, is_used, known, libraries_for, vendor};
 use crate::report::other::library_of;
-use crate::report::{Card, Dropped, Report, codes, rank};
+use crate::report::{Card, Dropped, Report, Verdict, codes, rank};
 use reasons::Code;
 use reasons::rank::OTHER;
 
@@ -16,6 +16,9 @@ const OBSTACLES: [&codes::Row; 5] = [
     codes::HARDWARE_NOMODESET,
 ];
 
+/// Codes of findings about cards for which there is no Vulkan driver.
+const WITHOUT_VULKAN: [&codes::Row; 2] = [codes::HARDWARE_WITHOUT_VULKAN, codes::HARDWARE_DISPLAY_ONLY];
+
 /// Mesa's driver for guests of the Android emulator, which many systems have and which is not in the table of drivers.
 const OF_EMULATOR: &str = "libvulkan_gfxstream.so";
 
@@ -25,6 +28,11 @@ pub(super) fn rank_after_faults(report: &mut Report, usual: &[String]) {
     let has_choice = report.dropped.iter().any(is_choice);
     if !has_choice || report.devices.iter().any(is_hardware) {
         return;
+    }
+    if report.verdict == Verdict::SoftwareOnly && has_no_card(report) {
+        // A software device is all that programs can get here, so the variable hides nothing.
+        let choices = report.dropped.iter_mut().filter(|one| is_choice(one));
+        return choices.for_each(|one| one.rank = rank::ASIDE);
     }
     guests_first(report);
     let kept = kept(report);
@@ -40,6 +48,19 @@ pub(super) fn rank_after_faults(report: &mut Report, usual: &[String]) {
     };
     let choices = report.dropped.iter_mut().filter(|one| is_choice(one));
     choices.for_each(|one| one.rank = one.rank.max(first + 1));
+}
+
+/// Returns `true` if the system shows no card for which there is a Vulkan driver.
+fn has_no_card(report: &Report) -> bool {
+    let is_named = |row: &codes::Row, name: &str| {
+        let mut all = report.dropped.iter();
+        all.any(|one| one.code == row.name && (name.is_empty() || one.name == name))
+    };
+    let is_useless = |card: &Card| WITHOUT_VULKAN.iter().any(|row| is_named(row, &card.to_string()));
+    if report.hardware.is_empty() {
+        return is_named(codes::HARDWARE_NONE, "");
+    }
+    report.hardware.iter().all(is_useless)
 }
 
 /// Names the card whose driver a variable leaves out, on a machine where another card works. A filter for the whole session is often forgotten, so
@@ -176,7 +197,8 @@ fn is_obstacle(one: &Dropped, card: &Card) -> bool {
 fn is_fault(one: &Dropped, cards: &[Card], kept: &[&str]) -> bool {
     let is_kept = |card: &&Card| kept.iter().any(|library| serves(library, card));
     let mut own = cards.iter().filter(is_kept);
-    if own.any(|card| is_obstacle(one, card)) {
+    let is_unused = |card: &Card| one.code == codes::HARDWARE_NOT_USED.name && one.name == card.to_string();
+    if own.any(|card| is_obstacle(one, card) || is_unused(card)) {
         return one.rank < rank::CONSEQUENCE;
     }
     let names = [Some(one.name.as_str()), one.file.as_deref()];
@@ -291,6 +313,7 @@ mod tests {
                 codes::HARDWARE_NO_NODE.about(card(0x1002, "amdgpu", NODE).to_string()),
                 broken(Code::DriverNotOpened, "driver", "libvulkan_radeon"),
                 broken(Code::FileInvalidJson, "driver manifest", "libvulkan_radeon"),
+                codes::HARDWARE_NOT_USED.about(card(0x1002, "amdgpu", NODE).to_string()),
             ]
         };
         for place in 0..faults().len() {
@@ -320,6 +343,31 @@ mod tests {
         let other = broken(Code::DriverNotOpened, "driver", "libvulkan_nouveau");
         assert_eq!(first(vec![variable(), other], Vec::new(), &[]), replaced);
         assert_eq!(first(vec![variable()], Vec::new(), &[]), replaced);
+    }
+
+    #[test]
+    fn a_variable_hides_nothing_on_a_machine_without_a_card_for_vulkan() {
+        let qxl = || Card {
+            node: None,
+            ..card(0x1B36, "qxl", NODE)
+        };
+        let first = |hardware: Vec<Card>, finding: Dropped| {
+            let mut report = Report {
+                verdict: Verdict::SoftwareOnly,
+                dropped: vec![left_out(Code::DriverManifestNotSelected, "libvulkan_radeon"), finding],
+                hardware,
+                ..Report::default()
+            };
+            rank_after_faults(&mut report, &[]);
+            let first = report.dropped.iter().min_by_key(|one| one.rank);
+            first.expect("a finding").code.clone()
+        };
+        let none = codes::HARDWARE_NONE.about_any("this machine");
+        assert_eq!(first(Vec::new(), none), codes::HARDWARE_NONE.name);
+        let shows = || codes::HARDWARE_DISPLAY_ONLY.about(qxl().to_string());
+        assert_eq!(first(vec![qxl()], shows()), codes::HARDWARE_DISPLAY_ONLY.name);
+        let cards = vec![qxl(), card(0x1002, "amdgpu", NODE)];
+        assert_eq!(first(cards, shows()), Code::DriverManifestNotSelected.name());
     }
 
     #[test]
