@@ -7,8 +7,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Commands that only the superuser may run.
-const COMMANDS: [&str; 32] = [
+const COMMANDS: [&str; 35] = [
     "add-apt-repository",
+    "addgroup",
     "akmods",
     "apk",
     "apt",
@@ -27,6 +28,7 @@ const COMMANDS: [&str; 32] = [
     "modprobe",
     "mokutil",
     "mount",
+    "nixos-rebuild",
     "nvidia-modprobe",
     "pacman",
     "prime-select",
@@ -34,6 +36,7 @@ const COMMANDS: [&str; 32] = [
     "setcap",
     "setsebool",
     "systemctl",
+    "tee",
     "ubuntu-drivers",
     "udevadm",
     "update-grub",
@@ -54,7 +57,7 @@ const OF_FOLDERS: [&str; 6] = ["rm", "mv", "ln", "mkdir", "cp", "sed"];
 /// Commands that only the owner of a file may run.
 const OF_OWNERS: [&str; 3] = ["chmod", "chown", "chgrp"];
 /// Ends of the text before a command.
-const BEFORE: [&str; 9] = [":", ";", "&&", ",", " run", " or", " then", "(then", "`"];
+const BEFORE: [&str; 10] = [":", ";", "&&", "|", ",", " run", " or", " then", "(then", "`"];
 
 /// Programs that run a command as the superuser.
 const PROGRAMS: [(&str, &str); 3] = [

@@ -3,7 +3,7 @@
 use super::generations::{self, HASVK};
 use super::install::to_install;
 use super::machine::{Machine, WINDOWS_DRIVER};
-use super::{newer, node, other_size};
+use super::{newer, node, other_size, unknown};
 use crate::causes::{multiarch, unsearched};
 use crate::installed;
 use crate::report::{Card, Dropped, Fact, Facts, Kind, Report, codes, other, rank};
@@ -171,6 +171,7 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Option
             ..codes::HARDWARE_NO_DRIVER.about(card.to_string())
         },
     };
+    unknown::explain(&mut found, report);
     other_size::explain(&mut found, &libraries, report);
     if may_be_broken {
         found.rank = rank::CONSEQUENCE;
@@ -422,7 +423,7 @@ fn names_in(report: &Report) -> impl Iterator<Item = &str> {
 }
 
 /// Returns `true` for a finding about a driver for the program's word size. A driver for a processor of another family counts as a broken one.
-fn is_driver(dropped: &Dropped) -> bool {
+pub(super) fn is_driver(dropped: &Dropped) -> bool {
     let is_of_other = multiarch::CODES.contains(&dropped.code.as_str()) && dropped.rank != rank::BROKEN;
     dropped.subject.starts_with("driver") && !is_of_other
 }

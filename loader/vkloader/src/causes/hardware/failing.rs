@@ -7,7 +7,9 @@ use super::install::{is_of_home, on_tegra, to_install};
 use super::machine::Machine;
 use super::{NVIDIA, idle, is_absent, is_hardware, is_nvidia, surrounding};
 use crate::causes::{elf, packages};
+use crate::installed;
 use crate::report::{Absent, Card, Dropped, Fact, Kind, Report, codes, rank};
+use crate::shell::word;
 use catalogue::hardware::TABLE;
 
 /// End of the assignments to variables with which Mesa's drivers accept cards that the drivers do not fully support.
@@ -48,7 +50,39 @@ pub(super) fn complete(report: &mut Report, machine: &Machine, is_replaced: bool
     without_node(report, machine);
     without_card(report, machine, is_replaced);
     without_device(report, machine);
+    left_over(report, machine);
     too_old(report);
+}
+
+/// Recommends removing a manifest whose library is missing, if the machine has no card for the driver. Such a manifest is left from a removed driver,
+/// and only costs a message of the loader.
+fn left_over(report: &mut Report, machine: &Machine) {
+    let has_hardware = report.devices.iter().any(is_hardware);
+    let Report { hardware, dropped, .. } = report;
+    let is_gone = |one: &&mut Dropped| one.code == "driver.not-opened" && one.absent == Some(Absent::Everywhere);
+    for one in dropped.iter_mut().filter(is_gone) {
+        let is_unlisted = library(one)
+            .and_then(vendor)
+            .is_none_or(|vendor| may_have_unlisted_card(vendor, machine));
+        let manifest = one
+            .file
+            .clone()
+            .filter(|_| !is_unlisted && is_for_no_card(one, hardware));
+        let Some(manifest) = manifest.filter(|manifest| manifest.ends_with(".json")) else {
+            continue;
+        };
+        one.findings.push("the system lists no card for this driver");
+        one.advice = match installed::owner(&manifest) {
+            Some(owner) => {
+                format!("Remove the {owner}, whose manifest {manifest} is for cards that this machine does not have.")
+            }
+            None => format!(
+                "Remove the manifest, which is for cards that this machine does not have: rm {}",
+                word(&manifest)
+            ),
+        };
+        one.rank = if has_hardware { rank::ASIDE } else { rank::CONSEQUENCE };
+    }
 }
 
 /// Replaces the remedy for NVIDIA's driver in a container or sandbox that lacks the driver's library. The library comes from the host.

@@ -1,7 +1,7 @@
 //! Finds what reserves a graphics card for virtual machines.
 
 use super::boot;
-use super::kernel::FORBIDDING;
+use super::kernel::settings;
 use super::machine::Machine;
 use crate::report::{Card, Dropped, codes};
 
@@ -63,11 +63,8 @@ fn in_files(own: &str, machine: &Machine) -> Option<(String, usize)> {
                 .filter_map(|word| word.strip_prefix("ids="))
                 .any(|ids| has_card(ids, own))
     };
-    FORBIDDING.iter().find_map(|folder| {
-        machine.names(folder).into_iter().find_map(|name| {
-            let path = format!("{folder}/{name}");
-            let line = machine.text(&path).lines().position(reserves)?;
-            Some((path, line + 1))
-        })
+    settings(machine).into_iter().find_map(|path| {
+        let line = machine.text(&path).lines().position(reserves)?;
+        Some((path, line + 1))
     })
 }

@@ -3,6 +3,7 @@
 use super::machine::Machine;
 use super::{boot, dkms, firmware, series};
 use crate::report::{Card, Dropped, Report, codes};
+use std::collections::BTreeSet;
 
 /// Kernel drivers for the cards of a PCI vendor, with the remedy for a card without a kernel driver.
 struct Row {
@@ -72,20 +73,31 @@ const FORBIDDEN_BY_TOOL: &str = " A tool that switches the card off may have wri
     (Ubuntu), envycontrol -s hybrid, or supergfxctl -m Hybrid.";
 
 /// Folders with files that forbid kernel modules.
-pub(super) const FORBIDDING: [&str; 4] = [
+const FORBIDDING: [&str; 4] = [
     "etc/modprobe.d",
     "run/modprobe.d",
     "usr/local/lib/modprobe.d",
     "usr/lib/modprobe.d",
 ];
 
+/// Returns the files with settings of kernel modules. Modprobe ignores files whose names do not end in `.conf`, and files that a file of the same
+/// name in an earlier folder replaces.
+pub(super) fn settings(machine: &Machine) -> Vec<String> {
+    let mut names = BTreeSet::new();
+    let mut files = Vec::new();
+    for folder in FORBIDDING {
+        for name in machine.names(folder) {
+            if name.ends_with(".conf") && names.insert(name.clone()) {
+                files.push(format!("{folder}/{name}"));
+            }
+        }
+    }
+    files
+}
+
 /// Returns the first file with settings of kernel modules that contains a word.
 pub(super) fn file_with(machine: &Machine, word: &str) -> Option<String> {
-    let mut files = FORBIDDING.iter().flat_map(|folder| {
-        let names = machine.names(folder).into_iter();
-        names.map(move |name| format!("{folder}/{name}"))
-    });
-    files.find(|file| {
+    settings(machine).into_iter().find(|file| {
         machine
             .text(file)
             .lines()
@@ -96,18 +108,19 @@ pub(super) fn file_with(machine: &Machine, word: &str) -> Option<String> {
 /// Returns the finding about a card without a kernel driver.
 pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Dropped {
     let command_line = machine.text("proc/cmdline");
-    if command_line.split_whitespace().any(|word| word == "nomodeset") {
+    let dropped = report.dropped.iter().map(|dropped| &dropped.name);
+    let mut libraries = report.drivers.iter().map(|driver| &driver.library).chain(dropped);
+    let is_installed = machine.nvidia_library().is_some() || libraries.any(|library| super::is_nvidia(library));
+    // If NVIDIA's own driver is installed, the card needs the module `nvidia`, and words that switch off nouveau are correct.
+    let is_nvidias = card.vendor == super::NVIDIA && is_installed;
+    // The module `nvidia` ignores nomodeset.
+    if !is_nvidias && command_line.split_whitespace().any(|word| word == "nomodeset") {
         return by_nomodeset(card, machine);
     }
     let mut found = codes::HARDWARE_NO_KERNEL_DRIVER.about(card.to_string());
     let Some(row) = ROWS.iter().find(|row| row.vendor == card.vendor) else {
         return found;
     };
-    let dropped = report.dropped.iter().map(|dropped| &dropped.name);
-    let mut libraries = report.drivers.iter().map(|driver| &driver.library).chain(dropped);
-    let is_installed = machine.nvidia_library().is_some() || libraries.any(|library| super::is_nvidia(library));
-    // If NVIDIA's own driver is installed, the card needs the module `nvidia`, and words that switch off nouveau are correct.
-    let is_nvidias = card.vendor == super::NVIDIA && is_installed;
     let wanted: &[&str] = if is_nvidias { &["nvidia"] } else { row.modules };
     let all = command_line.split_whitespace();
     let is_off = |word: &&str| switches_off(word, wanted) || excludes(word, wanted, card.device);
@@ -432,15 +445,12 @@ fn excludes(word: &str, modules: &[&str], device: u32) -> bool {
 /// Returns a sentence for each line of a configuration file that forbids a kernel module in `modules`.
 fn forbidden(machine: &Machine, modules: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
-    for folder in FORBIDDING {
-        for name in machine.names(folder) {
-            let path = format!("{folder}/{name}");
-            let text = machine.text(&path);
-            let lines = text
-                .lines()
-                .filter(|line| modules.iter().any(|module| forbids(line, module)));
-            found.extend(lines.map(|line| format!("/{path} forbids its kernel module: {}", line.trim())));
-        }
+    for path in settings(machine) {
+        let text = machine.text(&path);
+        let lines = text
+            .lines()
+            .filter(|line| modules.iter().any(|module| forbids(line, module)));
+        found.extend(lines.map(|line| format!("/{path} forbids its kernel module: {}", line.trim())));
     }
     found
 }

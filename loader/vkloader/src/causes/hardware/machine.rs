@@ -247,10 +247,14 @@ impl Machine {
         if link.is_some() && !path.exists() {
             return None;
         }
-        let linked = link.and_then(|file| {
+        let of_driver = |file: &Path| {
             let name = file.file_name()?.to_str()?;
-            Some(name.strip_prefix("libGLX_nvidia.so.")?.to_owned())
-        });
+            let version = name.strip_prefix("libGLX_nvidia.so.")?.to_owned();
+            Some(version).filter(|version| is_version(version))
+        };
+        // The alternatives of Debian lead to the library over several links.
+        let real = || of_driver(&fs::canonicalize(&path).ok()?);
+        let linked = link.as_deref().and_then(of_driver).or_else(real);
         let mut versions = linked.into_iter().chain(names.iter().filter_map(version));
         versions.find(|version| is_version(version))
     }
@@ -394,11 +398,16 @@ fn text(path: &Path) -> String {
     text.unwrap_or_default().trim().to_owned()
 }
 
-/// Returns the render node of a PCI device, whose folder is `folder`.
+/// Returns the render node of a PCI device, whose folder is `folder`. Before Linux 6.2, the node of a virtio card belongs to the virtio device
+/// below the PCI device.
 fn render_node(folder: &Path) -> Option<String> {
-    let entries = fs::read_dir(folder.join("drm")).into_iter().flatten().flatten();
-    let mut names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let name = names.find(|name| name.starts_with("renderD"))?;
+    let names = |folder: &Path| {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned())
+    };
+    let below = names(folder).filter(|name| name.starts_with("virtio"));
+    let mut places = std::iter::once(folder.to_path_buf()).chain(below.map(|name| folder.join(name)));
+    let name = places.find_map(|place| names(&place.join("drm")).find(|name| name.starts_with("renderD")))?;
     Some(format!("/dev/dri/{name}"))
 }
 

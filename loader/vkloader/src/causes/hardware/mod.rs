@@ -1,11 +1,13 @@
 //! Finds the reason why a driver could not use its hardware: cards, kernel drivers, device nodes, permissions, and limits of a container.
 
 mod boot;
+mod displays;
 mod dkms;
 mod drivers;
 mod failing;
 mod firmware;
 mod generations;
+mod groups;
 mod guests;
 mod idle;
 mod install;
@@ -22,6 +24,7 @@ mod service;
 mod several;
 mod software;
 mod survey;
+mod unknown;
 mod unlisted;
 
 pub(super) use drivers::{known, libraries_for};
@@ -150,7 +153,7 @@ fn obstacles(machine: &Machine, report: &Report, wanted: Option<&str>, is_replac
         // If no driver was opened, missing hardware cannot be the first cause.
         if !may_be_first || is_minor(dropped) {
             dropped.rank = dropped.rank.max(rank::CONSEQUENCE);
-        } else if is_repaired_first {
+        } else if is_repaired_first || several::is_not_handed_over(dropped, &reachable, report) {
             dropped.rank = dropped.rank.max(rank::BROKEN + 1);
         }
     }
@@ -163,13 +166,11 @@ fn obstacles(machine: &Machine, report: &Report, wanted: Option<&str>, is_replac
         .filter_map(|card| drivers::unused(card, machine, report))
         .collect();
     found.extend(unused);
-    if !is_replaced {
-        found.extend(
-            reachable
-                .iter()
-                .filter_map(|card| drivers::missing(card, machine, report)),
-        );
-    }
+    let missing = reachable
+        .iter()
+        .filter_map(|card| drivers::missing(card, machine, report));
+    // A variable that replaces the search leaves out installed drivers, but no variable leaves out drivers that do not exist.
+    found.extend(missing.filter(|one| !is_replaced || one.code == codes::HARDWARE_WITHOUT_VULKAN.name));
     if found.is_empty() {
         found.extend(no_card(report, machine));
     }
@@ -275,7 +276,7 @@ fn lacks_node(dropped: &Dropped, machine: &Machine, closed: &[PathBuf]) -> bool 
 
 /// Returns a finding about the obstacle between drivers and a card.
 fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
-    if let Some(found) = generations::too_old(card) {
+    if let Some(found) = generations::too_old(card).or_else(|| displays::without_vulkan(card)) {
         return Some(found);
     }
     let Some(driver) = card.kernel_driver.as_deref() else {

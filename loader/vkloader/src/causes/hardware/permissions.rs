@@ -1,5 +1,6 @@
 //! Finds device nodes that this user may not open, and the group or setting that permits it.
 
+use super::groups;
 use super::kernel;
 use super::machine::{Machine, is_open_to_us};
 use super::rules;
@@ -98,7 +99,7 @@ fn group_of(node: &Path, machine: &Machine) -> String {
     let number = status
         .map(|status| status.gid())
         .filter(|number| ![0, UNMAPPED].contains(number));
-    let unnamed = number.filter(|number| named(&machine.text("etc/group"), &number.to_string()).is_none());
+    let unnamed = number.filter(|number| named(&groups::all(machine), &number.to_string()).is_none());
     unnamed.map_or(String::new(), |number| {
         format!(", whose group {number} has no name here")
     })
@@ -130,7 +131,7 @@ pub(super) fn for_pod(machine: &Machine, closed: &[PathBuf]) -> Option<String> {
 
 /// Returns the remedy for nodes of several groups, if the user is in none of these groups.
 pub(super) fn to_join(machine: &Machine, closed: &[PathBuf], user: &str) -> Option<String> {
-    let groups = machine.text("etc/group");
+    let groups = groups::all(machine);
     let name = |node: &PathBuf| {
         let status = fs::metadata(node).ok()?;
         let is_for_group = status.mode() & 0o060 == 0o060 && status.gid() != 0;
@@ -140,13 +141,8 @@ pub(super) fn to_join(machine: &Machine, closed: &[PathBuf], user: &str) -> Opti
     let mut names = closed.iter().map(name).collect::<Option<Vec<String>>>()?;
     names.sort_unstable();
     names.dedup();
-    (names.len() > 1).then(|| {
-        format!(
-            "Add the user to the groups {}, and log in again: usermod -aG {} {user}",
-            names.join(" and "),
-            names.join(",")
-        )
-    })
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    (names.len() > 1).then(|| groups::to_add(&names, (user, is_named(user)), machine))
 }
 
 /// Returns `true` if `group`, the text of the file of groups, lists the user as a member of the group called `name`.
@@ -160,7 +156,7 @@ fn is_member(group: &str, name: &str, user: &str) -> bool {
 /// Returns the remedy for a node that this user may not open. The remedy depends on the node's group ID and mode.
 pub(super) fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine, user: &str) -> String {
     let lets_group = mode & 0o060 == 0o060;
-    let name = named(&machine.text("etc/group"), &group.to_string());
+    let name = named(&groups::all(machine), &group.to_string());
     let is_foreign = name.as_deref().is_some_and(|name| is_foreign(name, machine));
     let of_host = if is_foreign {
         "The node's group is one of the host, whose number another group has in the container"
@@ -171,7 +167,7 @@ pub(super) fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine,
         Some(name) if is_member(&machine.text("etc/group"), &name, user) => format!(
             "Log in again: the user {user} is in the group {name}, but this session began before that; for one command: newgrp {name}"
         ),
-        Some(name) => format!("Add the user to the group {name}, and log in again: usermod -aG {name} {user}"),
+        Some(name) => groups::to_add(&[&name], (user, is_named(user)), machine),
         None if lets_group && group != 0 && machine.has("run/systemd/container") => {
             let usable = (group != UNMAPPED && !is_foreign).then(|| to_renumber(group, &machine.text("etc/group"), user));
             format!(
@@ -248,6 +244,11 @@ fn of_nvidia_node(machine: &Machine) -> String {
 fn user(machine: &Machine) -> String {
     let number = rustix::process::geteuid().as_raw().to_string();
     named(&machine.text("etc/passwd"), &number).unwrap_or(number)
+}
+
+/// Returns `true` for the name of a user, and `false` for the number of a user without a name, such as the user of a service.
+fn is_named(user: &str) -> bool {
+    user.parse::<u32>().is_err()
 }
 
 /// Returns the ID of a group in the file `group`.

@@ -75,7 +75,7 @@ impl Service {
 }
 
 /// Returns the name of the service in the list of a process's control groups. A service of the system manager is named at the end of a path.
-fn name(groups: &str) -> Option<String> {
+pub(super) fn name(groups: &str) -> Option<String> {
     let paths = groups.lines().filter_map(|line| line.splitn(3, ':').nth(2));
     let of_system = |path: &&str| path.starts_with("/system.slice/");
     let mut names = paths

@@ -1,8 +1,8 @@
 //! Decides which card matters on a machine with several cards.
 
 use super::machine::Machine;
-use super::{NVIDIA, idle};
-use crate::report::{Card, Dropped, codes};
+use super::{NVIDIA, drivers, idle};
+use crate::report::{Card, Dropped, Report, codes};
 use std::path::PathBuf;
 
 /// Returns `true` for a finding about a card that matters less than another one. A card for a virtual machine matters less than a card in
@@ -14,6 +14,13 @@ pub(super) fn is_of_minor_card(found: &Dropped, cards: &[Card], reachable: &[&Ca
     }
     let own = cards.iter().find(|card| card.to_string() == found.name);
     own.is_some_and(|card| !can_render(&card)) && cards.iter().any(|card| can_render(&card))
+}
+
+/// Returns `true` for a finding about the missing node of a card in a container that got the node of another card. The user chose the card then, so
+/// its own obstacles matter more.
+pub(super) fn is_not_handed_over(found: &Dropped, reachable: &[&Card], report: &Report) -> bool {
+    let mut others = reachable.iter().filter(|card| idle::DRAWING.contains(&card.vendor));
+    found.code == codes::HARDWARE_NO_NODE.name && drivers::gets_libraries(report) && others.next().is_some()
 }
 
 /// Returns `true` if a finding explains why the driver of a card lists no device: a node that this user may not open, or NVIDIA's libraries.

@@ -3,6 +3,7 @@ mod hosts;
 mod kernel;
 mod more;
 mod several;
+mod unchosen;
 mod unlisted;
 
 use super::permissions::{for_pod, to_join, to_open};

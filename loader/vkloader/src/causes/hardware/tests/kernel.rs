@@ -407,3 +407,52 @@ fn a_kernel_without_the_drivers_of_cards_is_named() {
         assert!(!is_lacking || !found.advice.contains("modprobe"), "{}", found.advice);
     }
 }
+
+/// NVIDIA's own kernel module uses its card also in a kernel that was started with nomodeset.
+#[test]
+fn nomodeset_is_not_the_cause_for_nvidias_own_module() {
+    let system = System::new();
+    system.card("0000:01:00.0", "0x030000", "0x10de", None);
+    system.file("proc/cmdline", "quiet nomodeset");
+    assert_eq!(system.codes(), ["hardware.nomodeset"]);
+    system.file("usr/lib64/libnvidia-glcore.so.550.54.14", "");
+    assert_eq!(system.codes(), ["hardware.no-kernel-driver"]);
+}
+
+#[test]
+fn files_that_modprobe_ignores_forbid_no_module() {
+    let system = System::new();
+    system.card("0000:01:00.0", "0x030000", "0x1002", None);
+    system
+        .file("etc/modprobe.d/gpu.conf.bak", "blacklist amdgpu")
+        .file("usr/lib/modprobe.d/vendor.conf", "blacklist amdgpu")
+        .file("etc/modprobe.d/vendor.conf", "# replaces the file of the vendor");
+    let found = system.found(report()).dropped.remove(0);
+    assert!(found.findings.is_empty(), "{:?}", found.findings);
+}
+
+#[test]
+fn a_virtio_card_of_an_older_kernel_has_its_node_below_the_virtio_device() {
+    let system = System::new();
+    system.card("0000:00:01.0", "0x030000", "0x1af4", Some("virtio-pci"));
+    let folder = "sys/bus/pci/devices/0000:00:01.0";
+    let drm = system.0.path().join(folder).join("drm");
+    fs::rename(drm, system.0.path().join(folder).join("moved")).expect("a folder");
+    system.file("dev/dri/renderD128", "");
+    assert_eq!(system.codes(), ["hardware.display-only"]);
+    system.file(&format!("{folder}/virtio0/drm/renderD128/dev"), "226:128");
+    let found = system.found(without_device("libvulkan_virtio.so")).dropped;
+    assert!(found.iter().any(|one| one.code == "hardware.not-used"), "{found:?}");
+}
+
+/// No variable leaves out a driver that does not exist.
+#[test]
+fn a_card_without_a_vulkan_driver_is_named_beside_a_replaced_search() {
+    let system = System::new();
+    system.card("0000:00:01.0", "0x030000", "0x15ad", Some("vmwgfx"));
+    system.file("dev/dri/renderD128", "");
+    let mut report = report();
+    find_below(&mut report, system.0.path(), None, true);
+    let codes: Vec<&str> = report.dropped.iter().map(|one| one.code.as_str()).collect();
+    assert_eq!(codes, ["hardware.without-vulkan"]);
+}

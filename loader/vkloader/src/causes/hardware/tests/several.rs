@@ -4,15 +4,15 @@ use super::*;
 use crate::report::{Fact, Kind};
 
 /// A card: its place, vendor, device ID and kernel driver.
-type Row = (&'static str, &'static str, &'static str, Option<&'static str>);
+pub(super) type Row = (&'static str, &'static str, &'static str, Option<&'static str>);
 
 /// Sandy Bridge, for which no Vulkan driver exists.
 const OLD: Row = ("0000:00:02.0", "0x8086", "0x0116", Some("i915"));
-const RADEON: Row = ("0000:03:00.0", "0x1002", "0x744c", Some("amdgpu"));
-const NVIDIAS: Row = ("0000:01:00.0", "0x10de", "0x2684", Some("nvidia"));
+pub(super) const RADEON: Row = ("0000:03:00.0", "0x1002", "0x744c", Some("amdgpu"));
+pub(super) const NVIDIAS: Row = ("0000:01:00.0", "0x10de", "0x2684", Some("nvidia"));
 
 /// Adds cards, each with an open node.
-fn with(cards: &[Row]) -> System {
+pub(super) fn with(cards: &[Row]) -> System {
     let system = System::new();
     for (place, vendor, device, driver) in cards {
         system.card(place, "0x030000", vendor, *driver);
@@ -23,14 +23,14 @@ fn with(cards: &[Row]) -> System {
 }
 
 /// Returns the finding of least rank about hardware or a driver.
-fn first(report: Report) -> Dropped {
+pub(super) fn first(report: Report) -> Dropped {
     let mut dropped = report.dropped;
     dropped.retain(|one| !one.is_noise());
     dropped.sort_by_key(|one| one.rank);
     dropped.remove(0)
 }
 
-fn failed(library: &str, code: &str) -> Report {
+pub(super) fn failed(library: &str, code: &str) -> Report {
     let mut failed = report();
     failed.dropped.push(Dropped {
         code: code.into(),

@@ -1,0 +1,81 @@
+//! Tests of cards that a container did not get on purpose, and of manifests that a removed driver left.
+
+use super::several::{NVIDIAS, RADEON, Row, failed, first, with};
+use super::*;
+
+/// A container with the node of one card has not got that of the other card on purpose.
+#[test]
+fn a_card_that_a_container_did_not_get_explains_less_than_the_one_that_it_got() {
+    let intel: Row = ("0000:00:02.0", "0x8086", "0x46a6", Some("i915"));
+    for (container, wanted) in [
+        (".dockerenv", "hardware.no-driver"),
+        ("etc/hostname", "hardware.no-node"),
+    ] {
+        let system = with(&[intel, NVIDIAS]);
+        fs::remove_file(system.0.path().join("dev/dri/renderD128")).expect("just made");
+        system
+            .file(container, "")
+            .file("dev/nvidiactl", "")
+            .file("dev/nvidia0", "");
+        let found = first(system.found(idle(&["libvulkan_intel.so"])));
+        assert_eq!(found.code, wanted, "{container}");
+    }
+}
+
+/// A manifest that a removed driver left is no cause, and its library need not be installed again.
+#[test]
+fn a_manifest_for_cards_that_the_machine_does_not_have_is_left_over() {
+    let rank_of = |cards: &[Row]| {
+        let mut report = failed("libGLX_nvidia.so.0", "driver.not-opened");
+        report.dropped[0].file = Some("/etc/vulkan/icd.d/nvidia_icd.json".into());
+        report.dropped[0].absent = Some(crate::report::Absent::Everywhere);
+        let found = with(cards).found(report).dropped;
+        let own = found
+            .into_iter()
+            .find(|one| one.code == "driver.not-opened")
+            .expect("a finding");
+        (own.rank, own.advice)
+    };
+    let (rank, advice) = rank_of(&[RADEON]);
+    assert_eq!(rank, rank::CONSEQUENCE);
+    assert!(advice.ends_with("rm /etc/vulkan/icd.d/nvidia_icd.json"), "{advice}");
+    assert_eq!(rank_of(&[RADEON, NVIDIAS]).0, rank::BROKEN);
+    assert_eq!(rank_of(&[]).0, rank::BROKEN);
+}
+
+/// The driver of a card's maker may have a name that is not known here.
+#[test]
+fn a_driver_with_an_unknown_name_may_be_that_of_the_card() {
+    for (library, is_it) in [
+        ("/opt/amdgpu-pro/amdvlkpro64.so", true),
+        ("/usr/lib/libvulkan_gfxstream.so", false),
+    ] {
+        let found = first(with(&[RADEON]).found(idle(&[library])));
+        assert_eq!(found.code, "hardware.no-driver");
+        assert_eq!(found.reason.contains(library), is_it, "{}", found.reason);
+    }
+}
+
+/// Debian can have two series of NVIDIA's driver, of which the alternatives choose one.
+#[test]
+fn the_series_that_the_alternatives_choose_counts() {
+    let system = with(&[NVIDIAS]);
+    let folder = "usr/lib/x86_64-linux-gnu";
+    system
+        .file("dev/nvidiactl", "")
+        .file("dev/nvidia0", "")
+        .file(
+            "proc/driver/nvidia/version",
+            "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.183.01  Sun",
+        )
+        .file(&format!("{folder}/libnvidia-glcore.so.470.256.02"), "")
+        .file(&format!("{folder}/libnvidia-glcore.so.535.183.01"), "")
+        .file(&format!("{folder}/nvidia/current/libGLX_nvidia.so.535.183.01"), "");
+    let root = system.0.path();
+    let link = |from: &str, to: &str| symlink(to, root.join(folder).join(from)).expect("a link");
+    link("nvidia/current/libGLX_nvidia.so.0", "libGLX_nvidia.so.535.183.01");
+    link("libGLX_nvidia.so.0", "nvidia/current/libGLX_nvidia.so.0");
+    let found = system.found(failed("libGLX_nvidia.so.0", "driver.creation-failed"));
+    let codes: Vec<&str> = found.dropped.iter().map(|one| one.code.as_str()).collect();
+    assert!(!codes.contains(&"hardware.nvidia-versions"), "{codes:?}");
+}
