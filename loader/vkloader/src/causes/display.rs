@@ -221,12 +221,12 @@ fn calls<'a>(name: &'a str, records: &'a [&Record]) -> impl DoubleEndedIterator<
 }
 
 /// Returns `true` if a program listed devices.
-fn has_listed(records: &[&Record]) -> bool {
+pub(super) fn has_listed(records: &[&Record]) -> bool {
     calls("vkEnumeratePhysicalDevice", records).next().is_some()
 }
 
 /// Returns `true` if a program created an instance and did not list devices. Many programs open their window before they list devices.
-fn has_not_listed(records: &[&Record]) -> bool {
+pub(super) fn has_not_listed(records: &[&Record]) -> bool {
     let created = calls("vkCreateInstance", records).next_back();
     created.is_some_and(|step| step.failure().is_none()) && !has_listed(records)
 }

@@ -94,14 +94,21 @@ fn after_failure(report: &mut Report, records: &[&Record]) {
     }
 }
 
-/// Returns `true` for a call of the program that also failed in its last attempt. Programs often repeat a failed call with fewer
-/// extensions.
+/// Calls without whose success programs do not go on.
+const CREATING: [&str; 2] = ["vkCreateInstance", "vkCreateDevice"];
+
+/// Returns `true` for a call of the program that also failed in its last attempt, and after which the program created neither an instance nor a
+/// device. Programs often repeat a failed call with fewer extensions, or ask for layers that they do not need.
 fn has_failed_at_last(call: &Call, records: &[&Record]) -> bool {
-    let last = records.iter().rev().find_map(|record| match &record.event {
-        Event::End(step) if step.step == "call" && step.name == call.name => Some(step.failure().is_some()),
+    let mut ends = records.iter().rev().filter_map(|record| match &record.event {
+        Event::End(step) if step.step == "call" => Some(step),
         _ => None,
     });
-    call.library.is_none() && last != Some(false)
+    let last = ends.find(|step| {
+        let has_succeeded = step.failure().is_none();
+        step.name == call.name || has_succeeded && CREATING.contains(&step.name.as_str())
+    });
+    call.library.is_none() && last.is_none_or(|step| step.name == call.name && step.failure().is_some())
 }
 
 /// Texts before and after the name of a device extension that a device lacks.
@@ -221,14 +228,19 @@ fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> {
 const OVERRIDE: &str = "MESA_VK_VERSION_OVERRIDE";
 
 /// Adds the usable devices to `found`, the finding about the program's failure, if the program requested a newer API version than each of
-/// them has. A software device counts only on a machine without another device, unless the program created a device.
+/// them has, and created none of them. A software device counts only on a machine without another device. A program that requests the version of
+/// the loader itself does not need that version.
 fn compare_versions(found: &mut Dropped, report: &Report, records: &[&Record]) {
     let asked = report.asked_version.as_deref();
     let Some((asked, wanted)) = asked.and_then(|asked| Some((asked, minor(asked)?))) else {
         return;
     };
+    let is_of_loader = report.loader.as_ref().is_some_and(|loader| loader.version == asked);
+    if is_of_loader || late::has_device(records) || !display::has_listed(records) {
+        return;
+    }
     let is_older = |device: &&Device| minor(&device.api_version).is_some_and(|own| own < wanted);
-    let has_card = report.devices.iter().any(hardware::is_hardware) && !late::has_device(records);
+    let has_card = report.devices.iter().any(hardware::is_hardware);
     let counts = |device: &&Device| device.is_usable && !(has_card && device.is_software());
     let usable = || report.devices.iter().filter(counts);
     if !usable().all(|device| is_older(&device)) {

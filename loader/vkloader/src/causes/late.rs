@@ -3,7 +3,7 @@
 use super::instance::update;
 use crate::events::{Event, Record};
 use crate::names::OF_SHELL;
-use crate::report::{DISCRETE, Device, Dropped, Report, codes, rank};
+use crate::report::{DISCRETE, Device, Dropped, Fact, Kind, Report, codes, rank};
 
 /// Remedy for a program that created a device and then failed.
 const AFTER_DEVICE: &str = "Read the last lines that the program printed: Vulkan worked up to the creation of a device, so the reason may be \
@@ -20,10 +20,10 @@ pub(super) fn after_device(report: &mut Report, records: &[&Record]) {
         return;
     }
     if let Some(failed) = failure(report) {
-        failed.findings.push(
-            "no call that the loader saw failed: the program had created a device, and later calls, such as vkQueueSubmit, do not pass the loader"
-                ,
-        );
+        failed.findings.push(Fact::new(
+            Kind::HadDevice,
+            "no call that the loader saw failed: the program had created a device, and later calls, such as vkQueueSubmit, do not pass the loader",
+        ));
         failed.advice = AFTER_DEVICE.into();
     }
 }

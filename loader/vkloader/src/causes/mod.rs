@@ -98,7 +98,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     taken_out::complete(report);
     origin::name_application(report);
     outside::complete(report);
-    follow_from_devices(report);
+    follow_from_devices(report, &records);
     put_drivers_first(report);
     late::cards_first(report);
     put_software_last(report);
@@ -212,12 +212,29 @@ fn find_in_settings(report: &mut Report, records: &[&Record], of_program: bool) 
     origins(report);
 }
 
-/// Ranks the finding that a program ended with a failure after all causes if no device can be used, because the failure follows from that.
-fn follow_from_devices(report: &mut Report) {
-    let is_usable = report.is_usable();
-    let is_it = |one: &&mut Dropped| one.code == codes::PROGRAM_FAILED.name && !is_usable;
-    let found = report.dropped.iter_mut().filter(is_it);
-    found.for_each(|one| one.rank = rank::CONSEQUENCE + 1);
+/// Ranks the finding that a program ended with a failure after all causes if no device can be used, because the failure follows from that. The devices
+/// of a program that got an instance and listed no devices are unknown, so they explain nothing.
+fn follow_from_devices(report: &mut Report, records: &[&Record]) {
+    const OF_DEVICES: [&str; 4] = ["driver", "layer", "hardware", "device"];
+    let is_failure = |one: &Dropped| one.code == codes::PROGRAM_FAILED.name;
+    if report.is_usable() || !report.dropped.iter().any(is_failure) {
+        return;
+    }
+    if !display::has_not_listed(records) {
+        let found = report.dropped.iter_mut().filter(|one| is_failure(one));
+        return found.for_each(|one| one.rank = rank::CONSEQUENCE + 1);
+    }
+    let is_variable =
+        |one: &Dropped| [codes::SEARCH_REPLACED.name, codes::VARIABLE_NO_MATCH.name].contains(&one.code.as_str());
+    // A call that fails because of a layer is one of the program's own.
+    let is_call = |one: &Dropped| one.code == codes::LAYER_CALL_FAILED.name;
+    let is_of_devices =
+        |one: &Dropped| !is_call(one) && OF_DEVICES.iter().any(|subject| one.subject.starts_with(subject));
+    let others = report
+        .dropped
+        .iter_mut()
+        .filter(|one| is_of_devices(one) || is_variable(one));
+    others.for_each(|one| one.rank = one.rank.max(rank::STATUS + 1));
 }
 
 /// Ranks layers whose libraries or manifests are broken after drivers if no device can be used, because only the drivers explain that.

@@ -40,6 +40,8 @@ pub(crate) enum Kind {
     WithoutVulkan,
     /// A device that cannot show pictures.
     WithoutSwapchain,
+    /// The program had created a device before it failed.
+    HadDevice,
 }
 
 /// A fact of a finding: a sentence, and its kind.

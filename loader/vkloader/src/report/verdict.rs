@@ -77,7 +77,11 @@ impl Dropped {
         if failure.code == codes::PROGRAM_CHOSE_NONE.name && self.code != codes::HARDWARE_NONE.name {
             return self.is_missed() && self.explains_missing_card();
         }
-        let is_bare = failure.rank == rank::STATUS;
+        let hides =
+            [codes::LAYER_HIDES_EXTENSIONS.name, codes::LAYER_HIDES_FEATURES.name].contains(&self.code.as_str());
+        // What a program did not get before it had a device explains no failure after that.
+        let had_device = failure.findings.iter().any(|fact| *fact.kind() == Kind::HadDevice);
+        let is_bare = failure.rank == rank::STATUS && (hides || !had_device);
         is_bare && self.rank <= failure.rank && self.is_missed()
     }
 
@@ -366,6 +370,27 @@ mod tests {
         assert_eq!(first(&report).as_deref(), Some(codes::HARDWARE_FOR_GUESTS.name));
         report.dropped[1] = codes::HARDWARE_NONE.about("this machine");
         assert_eq!(first(&report).as_deref(), Some(codes::PROGRAM_CHOSE_NONE.name));
+    }
+
+    #[test]
+    fn a_broken_layer_explains_no_failure_after_a_device_was_created() {
+        let first = |had_device, code: &codes::Row| {
+            let mut failed = codes::PROGRAM_FAILED.about_any("the program");
+            if had_device {
+                failed.findings = [Fact::new(Kind::HadDevice, "it had a device")].into();
+            }
+            let report = Report {
+                verdict: Verdict::Hardware,
+                dropped: vec![code.about("other"), failed],
+                ..Report::default()
+            };
+            report.first_cause().map(|one| one.code.clone())
+        };
+        let broken = codes::DEVICE_NOT_CREATED;
+        assert_eq!(first(true, broken).as_deref(), Some(codes::PROGRAM_FAILED.name));
+        assert_eq!(first(false, broken).as_deref(), Some(broken.name));
+        let hides = codes::LAYER_HIDES_FEATURES;
+        assert_eq!(first(true, hides).as_deref(), Some(hides.name));
     }
 
     #[test]

@@ -119,6 +119,75 @@ fn the_failed_call_of_a_program_without_windows_is_the_first_cause() {
     assert!(found.contains("needs an older version of the program"), "{found}");
 }
 
+/// Many programs request the newest version that the loader has, and use less of it.
+#[test]
+fn a_version_that_the_program_does_not_need_is_not_the_cause() {
+    let machine = Machine::new();
+    machine.driver("good", "api_version 1.1.0\ndevice one\ndevice.api_version 1.1.0");
+    let program = with_library(&machine, "libother.so.1");
+    let of_version = |arguments: &[&str]| {
+        let explained = of_program(&machine, &program, arguments);
+        explained
+            .found("program.failed")
+            .to_string()
+            .contains("asks for Vulkan")
+    };
+    assert!(of_version(&["device"]), "it created no device");
+    let explained = of_program(&machine, &program, &["device"]);
+    let version = explained.report["loader"]["version"].as_str().unwrap_or_default();
+    let numbers: Vec<u32> = version.split('.').filter_map(|number| number.parse().ok()).collect();
+    let version = (numbers[0] << 22) | (numbers[1] << 12) | numbers[2];
+    change(&machine, "libother.so.1", "4206592", &version.to_string());
+    assert!(!of_version(&["device"]), "the version is that of the loader");
+    change(&machine, "libother.so.1", &version.to_string(), "4206592");
+    change(
+        &machine,
+        "libother.so.1",
+        "1, &name}; return make(card, &d, NULL, &device) ? 2 : 0",
+        "0, &name}; return make(card, &d, NULL, &device) ? 2 : 1",
+    );
+    let explained = of_program(&machine, &program, &["device"]);
+    assert!(
+        !explained.report["dropped"].to_string().contains("asks for Vulkan"),
+        "it created a device"
+    );
+}
+
+/// Programs ask for the extensions of layers that they do not need.
+#[test]
+fn a_failed_call_that_the_program_survives_is_not_the_cause() {
+    let machine = Machine::new();
+    machine.driver("good", "device one");
+    let program = with_library(&machine, "libother.so.1");
+    let asks = "unsigned found = 0; ((int (*)(const char *, unsigned *, void *))dlsym(l, \"vkEnumerateInstanceExtensionProperties\"))(\"VK_LAYER_nowhere\", &found, NULL); if (create(&i";
+    change(&machine, "libother.so.1", "if (create(&i", asks);
+    change(
+        &machine,
+        "libother.so.1",
+        "1, &name}; return make(card, &d, NULL, &device) ? 2 : 0",
+        "0, &name}; return make(card, &d, NULL, &device) ? 2 : 1",
+    );
+    let explained = of_program(&machine, &program, &["device"]);
+    assert_eq!(explained.first(), "program.failed", "{:#}", explained.report);
+}
+
+/// A program that got an instance and failed before it listed devices did not miss a driver or layer.
+#[test]
+fn broken_files_explain_no_failure_before_the_program_lists_devices() {
+    let machine = Machine::new();
+    machine.driver("good", "device one");
+    machine.manifest("gone", std::path::Path::new("/nowhere/libgone.so"), "");
+    let program = with_library(&machine, "libother.so.1");
+    change(
+        &machine,
+        "libother.so.1",
+        "if (list(made",
+        "if (made) return 3; if (list(made",
+    );
+    let explained = of_program(&machine, &program, &["device"]);
+    assert_eq!(explained.first(), "program.failed", "{:#}", explained.report);
+}
+
 /// A program that ignores the failure of a call often uses the missing device, so that the crash follows from the failure.
 #[test]
 fn a_crash_of_a_program_without_a_device_comes_after_the_reason() {

@@ -125,8 +125,8 @@ pub(super) fn cookie_in(entries: &[u8], number: &str) -> Option<Vec<u8>> {
     cookie_of(entries, number, uname().nodename().to_bytes())
 }
 
-/// Returns the authorization for a display of the machine `host`. Machines with one home folder share a file, so an entry for this machine is better
-/// than an entry for any machine, which is better than an entry for another one.
+/// Returns the authorization for a display of the machine `host`. Several machines can share one file. Prefers an entry for this machine, and then
+/// one for any machine.
 fn cookie_of(mut rest: &[u8], number: &str, host: &[u8]) -> Option<Vec<u8>> {
     const OF_ANY: [u8; 2] = [0xFF, 0xFF];
     let mut found: Option<(u8, Vec<u8>)> = None;

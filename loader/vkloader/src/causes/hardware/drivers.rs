@@ -159,15 +159,7 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Option
         None => Dropped {
             findings: [format!("the libraries that can use it: {}", libraries.join(", "))].into(),
             advice: to_install(kernel_driver, &libraries, machine, report),
-            rank: if has_driver(report) && other_size::rank_of(&libraries, report) != Some(rank::BROKEN)
-                || kernel_driver.starts_with("nvidia")
-                    && gets_libraries(report)
-                    && other_size::rank_of(&libraries, report).is_none()
-            {
-                rank::HARDWARE
-            } else {
-                rank::CONSEQUENCE
-            },
+            rank: rank_of_missing(&libraries, kernel_driver, report),
             ..codes::HARDWARE_NO_DRIVER.about(card.to_string())
         },
     };
@@ -177,6 +169,17 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Option
         found.rank = rank::CONSEQUENCE;
     }
     Some(found)
+}
+
+/// Returns the rank of the finding that none of the drivers in `libraries` is installed.
+fn rank_of_missing(libraries: &[&str], kernel_driver: &str, report: &Report) -> u8 {
+    let of_other_size = other_size::rank_of(libraries, report);
+    let comes_from_host = kernel_driver.starts_with("nvidia") && gets_libraries(report);
+    if has_driver(report) && of_other_size != Some(rank::BROKEN) || comes_from_host && of_other_size.is_none() {
+        rank::HARDWARE
+    } else {
+        rank::CONSEQUENCE
+    }
 }
 
 /// Returns `true` for a card whose only driver is [`HASVK`], if Intel's usual driver failed. Before Mesa 22.3, the usual driver serves

@@ -22,7 +22,7 @@ fn a_card_that_a_container_did_not_get_explains_less_than_the_one_that_it_got() 
     }
 }
 
-/// A manifest that a removed driver left is no cause, and its library need not be installed again.
+/// The library of a manifest that a removed driver left need not be installed again.
 #[test]
 fn a_manifest_for_cards_that_the_machine_does_not_have_is_left_over() {
     let rank_of = |cards: &[Row]| {
