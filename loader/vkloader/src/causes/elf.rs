@@ -255,9 +255,9 @@ const IN_STEAM: &str = "/pressure-vessel/";
 const OF_STEAM: &str = "Quit Steam and start it again, because it makes its container anew with the drivers of the system. If that does not help, \
     reinstall the driver on the system itself.";
 
-/// Returns `true` if Steam made a manifest for its container. Users cannot repair such a file.
-fn is_of_steam(manifest: &str) -> bool {
-    manifest.contains(IN_STEAM)
+/// Returns `true` if Steam made a file for its container, from a file of the system. Users cannot repair such a file.
+fn is_of_steam(path: &str) -> bool {
+    path.contains(IN_STEAM)
 }
 
 /// Last part of the remedy for a manifest whose library is missing, before the manifest.
@@ -306,7 +306,14 @@ fn missing(dropped: &mut Dropped, path: &Path, own: Identity) -> bool {
     names.sort_unstable();
     names.dedup();
     if !names.is_empty() {
-        dropped.advice = packages::install(&names, own);
+        dropped.advice = match is_of_steam(&shown(path)) {
+            true => format!(
+                "On the system itself, not in Steam's container, install the packages that bring {}, or reinstall the driver. Then quit Steam and \
+                 start it again, because it makes its container anew.",
+                names.join(", ")
+            ),
+            false => packages::install(&names, own),
+        };
     }
     let aside = names.iter().find_map(|name| elsewhere::aside(name, path, own));
     let aside = aside.or_else(|| elsewhere::other_version(&names, path, &dropped.advice, own));
@@ -358,12 +365,17 @@ fn too_old(words: &str, own: Identity) -> Option<(String, String)> {
     let usual = closure::usual_of(Path::new(library), own).filter(|usual| contains(usual, version));
     let asking = locate(by, own).unwrap_or_else(|| by.into());
     let other = closure::replacement(Path::new(library), &asking, own).filter(|other| contains(other, version));
+    // The variable may lead to a library of a newer system, although this system has a library of its own with that name.
+    let newer = asking.parent().filter(|folder| {
+        closure::is_in_variable(folder) && closure::replacement(&asking, Path::new("/"), own).is_some()
+    });
+    let take_out = |folder: &Path, file: &str, fault| {
+        let folder = shown(folder);
+        format!("Take {folder} out of LD_LIBRARY_PATH: its {file} is {fault}.")
+    };
     let advice = match (folder.filter(|_| other.is_some()), usual, owned(library)) {
-        (Some(folder), ..) => format!(
-            "Take {} out of LD_LIBRARY_PATH: its {} is too old.",
-            shown(folder),
-            file_name(library)
-        ),
+        (Some(folder), ..) => take_out(folder, file_name(library), "too old"),
+        (None, ..) if let Some(folder) = newer => take_out(folder, file_name(by), "for a newer system"),
         (None, Some(usual), _) => instead(library, &usual),
         (None, None, _) if closure::is_of_c_library(Path::new(library)) => damage::for_newer_system(by, &asking),
         (None, None, owner) => {

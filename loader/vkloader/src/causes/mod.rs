@@ -86,10 +86,10 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     hardware::find(report, is_replaced);
     multiarch::set_aside(report);
     foreign::explain(report);
-    add_missing_driver(report);
     if report.loader.is_some() {
         find_in_settings(report, &records, of_program);
     }
+    add_missing_driver(report);
     snap::complete(report);
     for dropped in &mut report.dropped {
         limits::explain(dropped, &report.limits);
@@ -325,20 +325,33 @@ fn adapt(report: &mut Report, own: elf::Identity) {
     loader::without_functions(report, own);
 }
 
-/// Adds the remedy for the missing driver of a card to the finding about a library that has no Vulkan.
+/// Adds the remedies for cards whose drivers are missing to findings that precede them: the finding that no driver is installed, and the one
+/// about a library that has no Vulkan.
 fn add_missing_driver(report: &mut Report) {
-    let mut all = report.dropped.iter();
-    let missing = all.find(|one| one.code == codes::HARDWARE_NO_DRIVER.name);
-    let Some(install) = missing.map(|one| one.advice.clone()) else {
+    let all = report.dropped.iter();
+    let missing: Vec<(String, String)> = all
+        .filter(|one| one.code == codes::HARDWARE_NO_DRIVER.name)
+        .map(|one| (one.name.clone(), one.advice.clone()))
+        .collect();
+    let Some((_, install)) = missing.first() else {
         return;
     };
-    let has_none = |one: &&mut Dropped| {
-        one.findings
-            .first()
-            .is_some_and(|fact| *fact.kind() == Kind::WithoutVulkan)
+    let is_one = missing.iter().all(|(_, advice)| advice == install);
+    let for_each = || {
+        let all = missing.iter().map(|(card, advice)| format!("For {card}: {advice}"));
+        all.collect::<Vec<_>>().join(" ")
     };
-    for one in report.dropped.iter_mut().filter(has_none) {
-        one.advice = format!("{} {install}", one.advice);
+    let install_all = if is_one { install.clone() } else { for_each() };
+    let row = &codes::DRIVER_NONE_INSTALLED;
+    for one in &mut report.dropped {
+        let first = one.findings.first();
+        if first.is_some_and(|fact| *fact.kind() == Kind::WithoutVulkan) {
+            one.advice = format!("{} {install}", one.advice);
+        } else if one.code == row.name && one.advice == row.remedy {
+            let cards: Vec<&str> = missing.iter().map(|(card, _)| card.as_str()).collect();
+            one.findings.insert(0, format!("graphics card: {}", cards.join("; ")));
+            one.advice.clone_from(&install_all);
+        }
     }
 }
 
@@ -412,4 +425,39 @@ fn variables<'a>(records: &'a [&Record]) -> impl Iterator<Item = (&'a str, &'a s
             _ => &[],
         })
         .map(|variable| (variable.name.as_str(), variable.value.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A system without any driver has a remedy for its card, and not for the cards of others.
+    #[test]
+    fn the_driver_that_a_card_needs_is_recommended_first() {
+        let none = || codes::DRIVER_NONE_INSTALLED.about_any("no driver");
+        let missing = |card: &str, advice: &str| Dropped {
+            advice: advice.into(),
+            ..codes::HARDWARE_NO_DRIVER.about(card)
+        };
+        let first = |dropped: Vec<Dropped>| {
+            let mut report = Report {
+                dropped,
+                ..Report::default()
+            };
+            add_missing_driver(&mut report);
+            report.dropped.swap_remove(0).advice
+        };
+        let usual = codes::DRIVER_NONE_INSTALLED.remedy;
+        assert_eq!(first(vec![none()]), usual);
+        assert_eq!(first(vec![none(), missing("a", "Install x.")]), "Install x.");
+        assert_eq!(
+            first(vec![none(), missing("a", "Install x."), missing("b", "Install y.")]),
+            "For a: Install x. For b: Install y."
+        );
+        let own = Dropped {
+            advice: "Reinstall z.".into(),
+            ..none()
+        };
+        assert_eq!(first(vec![own, missing("a", "Install x.")]), "Reinstall z.");
+    }
 }

@@ -65,6 +65,25 @@ pub(super) const ROWS: &[Row] = &[
         reinstall(machine);
     }),
     Row::new(
+        "a driver in Steam's container needs a library that the system lacks",
+        |machine| {
+            compiled(machine, "int user;\n", &["vkltneeded"]);
+            fs::remove_file(machine.path("libraries/libvkltneeded.so")).expect("just made");
+            fs::create_dir(machine.path("pressure-vessel")).expect("a folder");
+            let library = machine.path("pressure-vessel/libvkltuser.so");
+            fs::rename(machine.path("libraries/libvkltuser.so"), &library).expect("moved");
+            machine.manifest("user", &library, "");
+        },
+        "driver.not-opened",
+    )
+    .about("libvkltneeded.so is missing")
+    .remedy("On the system itself, not in Steam's container", |machine| {
+        compile(machine, "vkltneeded", "int nothing;\n", &[]);
+        let folder = machine.path("libraries");
+        machine.variable("LD_LIBRARY_PATH", folder.to_str().expect("plain"));
+    })
+    .gone(),
+    Row::new(
         "a library is cut off",
         // The file lacks a part of the segments that the header names. The dynamic linker crashes when it reads that part.
         |machine| changed(machine, |bytes| bytes.truncate(4096)),

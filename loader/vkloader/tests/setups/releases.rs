@@ -409,10 +409,8 @@ fn each_cause_in_a_release_is_named_and_its_remedy_helps() {
     try_all(ROWS);
 }
 
-/// A package of the system brings a driver that is built for a newer C library.
-#[test]
-fn a_driver_of_a_package_that_is_too_new_comes_with_the_package() {
-    let mut machine = Machine::new();
+/// Compiles a library that needs a newer C library than any system has.
+fn for_newer_system(machine: &Machine, library: &str) {
     let versions = machine.file("versions", "GLIBC_2.999 { global: vklt_new; };\n");
     let stub = "int vklt_new(void) { return 0; }\n";
     let words = [
@@ -421,15 +419,17 @@ fn a_driver_of_a_package_that_is_too_new_comes_with_the_package() {
         format!("-Wl,--version-script={}", versions.display()),
     ];
     fs::create_dir(machine.path("stub")).expect("a folder");
-    compile(
-        &machine,
-        "stub/libvkltc.so",
-        stub,
-        &words.each_ref().map(String::as_str),
-    );
+    compile(machine, "stub/libvkltc.so", stub, &words.each_ref().map(String::as_str));
     let stub = machine.path("stub/libvkltc.so").display().to_string();
     let text = "int vklt_new(void); int use(void) { return vklt_new(); }\n";
-    compile(&machine, BAD, text, &["-nostdlib", &stub]);
+    compile(machine, library, text, &["-nostdlib", &stub]);
+}
+
+/// A package of the system brings a driver that is built for a newer C library.
+#[test]
+fn a_driver_of_a_package_that_is_too_new_comes_with_the_package() {
+    let mut machine = Machine::new();
+    for_newer_system(&machine, BAD);
     let manifest = machine.manifest("bad", &machine.path(BAD), "");
     let explained = machine.explain();
     if !explained.findings().contains("lacks the version GLIBC_2.999") {
@@ -460,4 +460,37 @@ fn a_driver_of_a_package_that_is_too_new_comes_with_the_package() {
     fs::remove_file(machine.path(BAD)).expect("just made");
     reinstall(&mut machine);
     assert_eq!(machine.explain().devices(), ["one"]);
+}
+
+/// A variable leads to the libraries of a newer system, such as those of another package manager. The driver is built for this system.
+#[test]
+fn a_library_of_a_newer_system_in_a_variable_is_taken_out() {
+    let mut machine = Machine::new();
+    for folder in ["newer", "usual"] {
+        fs::create_dir(machine.path(folder)).expect("a folder");
+    }
+    compile(
+        &machine,
+        "usual/libvkltused.so",
+        "int used;\n",
+        &["-Wl,-soname,libvkltused.so"],
+    );
+    let used = machine.path("usual/libvkltused.so").display().to_string();
+    driver(&mut machine, "{ return -3; }", &["-Wl,--no-as-needed", &used]);
+    for_newer_system(&machine, "newer/libvkltused.so");
+    let folders = ["newer", "usual"].map(|folder| machine.path(folder).display().to_string());
+    machine.variable("LD_LIBRARY_PATH", folders.join(":"));
+    let explained = machine.explain();
+    if !explained.findings().contains("lacks the version GLIBC_2.999") {
+        return crate::machine::skip("the C library here has no versions of its symbols");
+    }
+    assert_eq!(explained.first(), "driver.not-opened");
+    let wanted = format!(
+        "Take {} out of LD_LIBRARY_PATH: its libvkltused.so is for a newer system.",
+        folders[0]
+    );
+    assert!(explained.advice().starts_with(&wanted), "{}", explained.advice());
+    machine.unset("LD_LIBRARY_PATH");
+    machine.variable("LD_LIBRARY_PATH", &folders[1]);
+    assert!(!machine.explain().codes().contains(&"driver.not-opened"));
 }

@@ -221,8 +221,11 @@ fn without_windows(report: &mut Report, machine: &Machine) {
     if !machine.has("dev/dxg") || elf::locate(name, elf::Identity::of_this_process()).is_some() {
         return;
     }
-    let has_failed =
-        |one: &&mut Dropped| library(one) == Some(OF_WSL) && !one.names_file && one.code != "driver.not-opened";
+    // The library of Windows explains nothing about a driver that was not loaded.
+    let has_failed = |one: &&mut Dropped| {
+        let was_loaded = one.subject != "driver manifest" && one.code != "driver.not-opened";
+        library(one) == Some(OF_WSL) && !one.names_file && was_loaded
+    };
     for one in report.dropped.iter_mut().filter(has_failed) {
         let (finding, advice) = if machine.has(OF_WINDOWS) {
             (

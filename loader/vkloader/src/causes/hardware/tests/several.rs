@@ -381,17 +381,20 @@ fn nodes_that_nvidias_driver_needs_for_a_device_are_named() {
 
 #[test]
 fn a_library_of_windows_that_is_not_searched_is_named() {
-    let advice = |file: &str| {
+    let advice = |file: &str, subject: &str| {
         let system = System::new();
         system
             .file("proc/sys/kernel/osrelease", "5.15.90-microsoft-standard-WSL2")
             .file("dev/dxg", "")
             .file(file, "");
-        let failed = failed("/usr/lib/libvulkan_dzn.so", "device.enumeration-failed");
+        let mut failed = failed("/usr/lib/libvulkan_dzn.so", "device.enumeration-failed");
+        failed.dropped[0].subject = subject.into();
         system.found(failed).dropped.remove(0).advice
     };
-    assert!(advice("usr/lib/wsl/lib/libdxcore.so").contains("LD_LIBRARY_PATH=/usr/lib/wsl/lib PROGRAM"));
-    assert!(advice("etc/hostname").contains("-v /usr/lib/wsl:/usr/lib/wsl"));
+    assert!(advice("usr/lib/wsl/lib/libdxcore.so", "driver").contains("LD_LIBRARY_PATH=/usr/lib/wsl/lib PROGRAM"));
+    assert!(advice("etc/hostname", "driver").contains("-v /usr/lib/wsl:/usr/lib/wsl"));
+    // A variable disabled the driver, so the program did not load it.
+    assert!(!advice("etc/hostname", "driver manifest").contains("/usr/lib/wsl"));
 }
 
 #[test]
