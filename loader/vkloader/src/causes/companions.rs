@@ -3,8 +3,9 @@
 
 use super::elf::damage::{self, Fault};
 use super::elf::{Identity, locate, read};
-use super::{linker, packages};
+use super::{file_name, linker, packages};
 use crate::report::{Dropped, Fact, codes};
+use reasons::Code;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,7 +43,8 @@ pub(super) fn explain(dropped: &mut Dropped, own: Identity) {
     let aside = aside.into_iter().map(|one| one.fault.finding);
     let Some(first) = needed.first() else {
         // Vulkan does not need the libraries in `aside`, so these libraries explain no failure.
-        return dropped.findings.extend(aside.take(MOST));
+        dropped.findings.extend(aside.take(MOST));
+        return without_x(dropped, &set, own);
     };
     let remedy = match (&first.fault.advice, &first.place) {
         (Some(advice), _) => advice.clone(),
@@ -61,6 +63,25 @@ pub(super) fn explain(dropped: &mut Dropped, own: Identity) {
         dropped.findings.insert(0, finding);
     }
     damage::blame(dropped, finding, &remedy);
+}
+
+/// Recommends the driver that needs no X server, if all libraries of the driver are there and it returns no functions.
+fn without_x(dropped: &mut Dropped, set: &Set, own: Identity) {
+    let [with_x, other] = DRIVERS;
+    let is_it = dropped.code == Code::DriverNoGlobalFunction.name() && file_name(&dropped.name).starts_with(with_x);
+    let other = format!("{other}.so.0");
+    if let Some(path) = set.find(&other, own).filter(|_| is_it) {
+        let finding = format!(
+            "its own libraries are there, and so is {}, which needs no X server",
+            path.display()
+        );
+        dropped.findings.insert(0, finding);
+        let manifest = dropped.file.as_deref().unwrap_or("the manifest");
+        dropped.advice = format!(
+            "On a system without an X server, name the driver's other library as library_path in {manifest}: {other}; or install the libraries of X11 \
+             that {with_x} opens."
+        );
+    }
 }
 
 /// Place of a library of the driver.

@@ -306,13 +306,14 @@ fn missing(dropped: &mut Dropped, path: &Path, own: Identity) -> bool {
     names.sort_unstable();
     names.dedup();
     if !names.is_empty() {
-        dropped.advice = match is_of_steam(&shown(path)) {
-            true => format!(
+        dropped.advice = if is_of_steam(&shown(path)) {
+            format!(
                 "On the system itself, not in Steam's container, install the packages that bring {}, or reinstall the driver. Then quit Steam and \
                  start it again, because it makes its container anew.",
                 names.join(", ")
-            ),
-            false => packages::install(&names, own),
+            )
+        } else {
+            packages::install(&names, own)
         };
     }
     let aside = names.iter().find_map(|name| elsewhere::aside(name, path, own));

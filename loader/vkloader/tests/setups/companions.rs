@@ -40,6 +40,9 @@ function vk_icdGetInstanceProcAddr(void *instance, const char *name) {
 }
 "#;
 
+/// Source of a driver that returns no functions.
+const WITHOUT_FUNCTIONS: &str = "void *vk_icdGetInstanceProcAddr(void *instance, const char *name) { return 0; }\n";
+
 /// Source of a driver that opens many files at the same time.
 const MANY_FILES: &str = r#"
 #include <dlfcn.h>
@@ -298,16 +301,42 @@ fn each_file_that_a_driver_could_not_open_is_named_and_its_remedy_helps() {
     try_all(ROWS);
 }
 
+/// Adds a card of NVIDIA with its kernel driver and its nodes. Returns `false` if the test cannot make up a system.
+fn with_card(machine: &mut Machine) -> bool {
+    super::posted::card(machine, "0000:01:00.0", "0x10de", Some("nvidia"));
+    machine.file("system/dev/nvidiactl", "");
+    machine.file("system/dev/nvidia0", "");
+    machine.in_made_up_system(&["/sys", "/dev/dri", "/dev/nvidiactl", "/dev/nvidia0"])
+}
+
+/// Containers without an X server get a manifest of a library that needs one, beside a library that does not.
+#[test]
+fn a_driver_that_needs_an_x_server_is_replaced_by_the_one_beside_it() {
+    let mut machine = Machine::new();
+    nvidia(&mut machine);
+    let name = |kind| format!("libraries/lib{kind}_nvidia.so.{VERSION}");
+    fs::rename(machine.path(&name("GLX")), machine.path(&name("EGL"))).expect("one folder");
+    compile(&machine, &name("GLX"), WITHOUT_FUNCTIONS, &[]);
+    let target = format!("libEGL_nvidia.so.{VERSION}");
+    symlink(target, machine.path("libraries/libEGL_nvidia.so.0")).expect("a link");
+    if !with_card(&mut machine) {
+        return;
+    }
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.first()), (1, "driver.no-global-function"));
+    let advice = explained.advice();
+    assert!(advice.contains("nvidia_icd.json: libEGL_nvidia.so.0"), "{advice}");
+    machine.manifest("nvidia_icd", &machine.path("libraries/libEGL_nvidia.so.0"), "");
+    assert_eq!(machine.explain().devices(), ["one"]);
+}
+
 /// The card, its kernel driver and its node exist, so the missing library is the only obstacle.
 #[test]
 fn a_library_that_a_driver_did_not_find_comes_before_its_card() {
     let mut machine = Machine::new();
     nvidia(&mut machine);
     fs::remove_file(machine.path(&companion("glvkspirv"))).expect("just made");
-    super::posted::card(&machine, "0000:01:00.0", "0x10de", Some("nvidia"));
-    machine.file("system/dev/nvidiactl", "");
-    machine.file("system/dev/nvidia0", "");
-    if !machine.in_made_up_system(&["/sys", "/dev/dri", "/dev/nvidiactl", "/dev/nvidia0"]) {
+    if !with_card(&mut machine) {
         return;
     }
     let explained = machine.explain();

@@ -23,7 +23,7 @@ pub(super) struct Row {
 }
 
 /// Kernel drivers whose cards have Vulkan drivers in the packages of common distributions.
-const PACKAGED: [Row; 6] = [
+const PACKAGED: [Row; 7] = [
     Row {
         kernel_drivers: &["amdgpu"],
         libraries: &["libvulkan_radeon", "amdvlk64", "amdvlk32"],
@@ -68,6 +68,14 @@ const PACKAGED: [Row; 6] = [
         install: "Install a version of Mesa with the driver dzn (libvulkan_dzn.so), which many distributions leave out: vulkan-dzn (Arch), or \
                   mesa-vulkan-drivers of a source that has it.",
         unused: "Update the graphics driver in Windows, then: wsl --update; and update Mesa here.",
+    },
+    Row {
+        kernel_drivers: &["kgsl"],
+        libraries: &["libvulkan_freedreno"],
+        install: "Install Mesa's driver libvulkan_freedreno.so in a build for KGSL (freedreno-kmds=kgsl), which the packages of most \
+                  distributions are not.",
+        unused: "Install a build of libvulkan_freedreno.so for KGSL (Mesa's option freedreno-kmds=kgsl), because the packages of most distributions \
+                 only know the kernel driver msm: mesa-vulkan-icd-freedreno (Termux), or Mesa for Android's containers.",
     },
 ];
 

@@ -55,10 +55,6 @@ const INSTALL_HASVK: &str = "Install Mesa's driver for Intel's cards of 2012 to 
 const ON_GENTOO: &str = "Build the driver: emerge media-libs/mesa with USE=vulkan and the card in VIDEO_CARDS (radeonsi for AMD, intel for Intel, nouveau); \
     for NVIDIA's own driver: emerge x11-drivers/nvidia-drivers";
 
-/// Remedy for a GPU of Qualcomm whose kernel driver is that of its maker.
-const ON_KGSL: &str = "Install Mesa's driver libvulkan_freedreno.so in a build for KGSL (freedreno-kmds=kgsl), which the packages of most \
-    distributions are not.";
-
 /// Word in the column `install` of the table of drivers that stands for the series of NVIDIA's driver.
 const VERSION: &str = "VERSION";
 /// Places in which to install a driver. Each row has an environment around the program, and a sentence for the remedy.
@@ -144,7 +140,6 @@ pub(super) fn to_install(kernel_driver: &str, libraries: &[&str], machine: &Mach
         ),
         (Some(row), Some(_)) => row.install.into(),
         (Some(row), None) => row.install.into(),
-        (None, _) if kernel_driver == "kgsl" => ON_KGSL.into(),
         (None, _) => format!(
             "Install Mesa's Vulkan driver for the card, such as mesa-vulkan-drivers in a version that has {}.so.",
             libraries.first().unwrap_or(&"it")

@@ -185,6 +185,11 @@ fn a_gpu_with_a_node_of_its_own_is_a_card() {
         assert_eq!((found.code.as_str(), found.name.as_str()), ("hardware.no-driver", name));
         assert!(found.advice.contains(advice), "{}", found.advice);
     }
+    // The build of the distribution is a driver for another kernel driver.
+    let system = System::new();
+    let found = first(system.file("dev/kgsl-3d0", "").found(idle(&["libvulkan_freedreno.so"])));
+    assert_eq!(found.code, "hardware.not-used");
+    assert!(found.advice.contains("freedreno-kmds=kgsl"), "{}", found.advice);
 }
 
 #[test]
