@@ -8,7 +8,7 @@ mod xserver;
 pub(super) use systems::{System, find as find_variable, other as other_system};
 
 use super::{elf, late, origin, sandbox, surfaces};
-use crate::events::{Event, Record, Step};
+use crate::events::{Event, Record};
 use crate::report::{Crashed, Dropped, Report, codes, rank};
 use crate::variables::Variables;
 use address::Server;
@@ -211,24 +211,13 @@ fn opens_xlib(program: &Path) -> bool {
     needs || !elf::contained(program, &[XLIB]).is_empty()
 }
 
-/// Returns the ends of the program's calls whose names begin with `name`.
-fn calls<'a>(name: &'a str, records: &'a [&Record]) -> impl DoubleEndedIterator<Item = &'a Step> {
-    let calls = records.iter().filter_map(|record| match &record.event {
-        Event::End(step) if step.step == "call" => Some(step),
-        _ => None,
-    });
-    calls.filter(move |step| step.name.starts_with(name))
-}
-
-/// Returns `true` if a program listed devices.
-pub(super) fn has_listed(records: &[&Record]) -> bool {
-    calls("vkEnumeratePhysicalDevice", records).next().is_some()
-}
-
 /// Returns `true` if a program created an instance and did not list devices. Many programs open their window before they list devices.
 pub(super) fn has_not_listed(records: &[&Record]) -> bool {
-    let created = calls("vkCreateInstance", records).next_back();
-    created.is_some_and(|step| step.failure().is_none()) && !has_listed(records)
+    let mut created = records.iter().rev().filter_map(|record| match &record.event {
+        Event::End(step) if step.step == "call" && step.name == "vkCreateInstance" => Some(step),
+        _ => None,
+    });
+    created.next().is_some_and(|step| step.failure().is_none()) && !late::has_listed(records)
 }
 
 /// Returns `true` if a program called a command for surfaces, or asked whether a device can present.

@@ -236,7 +236,7 @@ fn compare_versions(found: &mut Dropped, report: &Report, records: &[&Record]) {
         return;
     };
     let is_of_loader = report.loader.as_ref().is_some_and(|loader| loader.version == asked);
-    if is_of_loader || late::has_device(records) || !display::has_listed(records) {
+    if is_of_loader || late::has_device(records) || !late::has_listed(records) {
         return;
     }
     let is_older = |device: &&Device| minor(&device.api_version).is_some_and(|own| own < wanted);

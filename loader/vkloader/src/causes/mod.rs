@@ -46,7 +46,7 @@ pub(crate) mod words;
 
 pub(crate) use chosen::{texts_of, without_vulkan};
 pub(crate) use deliberate::is_for_any;
-pub(crate) use hardware::for_cards;
+pub(crate) use hardware::{for_cards, is_used};
 pub(crate) use instance::{LINK, TO_LINK};
 pub(crate) use limits::Limits;
 pub(crate) use linker::{Unfound, file_name, unfound, worth_watching};

@@ -1,6 +1,7 @@
 //! The verdict of a report, which is the first sentence of the report.
 
-use super::{Dropped, Fact, Kind, Report, Verdict, codes, culprit, rank};
+use super::{Card, Dropped, Fact, Kind, Report, Verdict, codes, culprit, rank};
+use crate::causes::is_used;
 use crate::names;
 
 /// Codes of findings about a program that did not end normally. Each code has the beginning of a verdict.
@@ -68,14 +69,17 @@ impl Dropped {
         self.subject == "hardware" && self.is_missed() && !self.is_about_no_card()
     }
 
-    /// Returns `true` if the finding explains `failure`, the end of the program, which has no reason of its own.
-    fn explains_end(&self, failure: &Self) -> bool {
+    /// Returns `true` if the finding explains `failure`, the end of the program, which has no reason of its own. `misses_card` is `false` if the program
+    /// can use each card that the system shows.
+    fn explains_end(&self, failure: &Self, misses_card: bool) -> bool {
         if self.code == codes::LAYER_CALL_FAILED.name && failure.code == codes::PROGRAM_CALL_FAILED.name {
             return true;
         }
         // A program that refuses the devices of a list often misses another device.
         if failure.code == codes::PROGRAM_CHOSE_NONE.name && self.code != codes::HARDWARE_NONE.name {
-            return self.is_missed() && self.explains_missing_card();
+            // A broken driver that is left over from another system has no card here.
+            let is_spare = self.subject.starts_with("driver") && !misses_card;
+            return self.is_missed() && self.explains_missing_card() && !is_spare;
         }
         let hides =
             [codes::LAYER_HIDES_EXTENSIONS.name, codes::LAYER_HIDES_FEATURES.name].contains(&self.code.as_str());
@@ -269,7 +273,12 @@ impl Report {
         let mut with_remedy = self.dropped.iter().filter(|dropped| !dropped.advice.is_empty());
         match (self.verdict, self.failure()) {
             (Verdict::Nothing, _) => with_remedy.next(),
-            (_, Some((failure, _))) => Some(with_remedy.find(|one| one.explains_end(failure)).unwrap_or(failure)),
+            (_, Some((failure, _))) => {
+                let is_unused = |card: &Card| !is_used(card, &self.devices);
+                let misses_card = self.hardware.is_empty() || self.hardware.iter().any(is_unused);
+                let found = with_remedy.find(|one| one.explains_end(failure, misses_card));
+                Some(found.unwrap_or(failure))
+            }
             (Verdict::SoftwareOnly, None) => {
                 let card = with_remedy.clone().find(|dropped| dropped.explains_missing_card());
                 // Nobody misses a card on a machine that shows none, so another finding explains more.
@@ -370,6 +379,36 @@ mod tests {
         assert_eq!(first(&report).as_deref(), Some(codes::HARDWARE_FOR_GUESTS.name));
         report.dropped[1] = codes::HARDWARE_NONE.about("this machine");
         assert_eq!(first(&report).as_deref(), Some(codes::PROGRAM_CHOSE_NONE.name));
+    }
+
+    #[test]
+    fn a_broken_driver_explains_a_choice_of_none_only_if_a_card_is_missed() {
+        let card = |place: &str| Card {
+            place: place.into(),
+            vendor: 0x1002,
+            device: 0x7448,
+            kernel_driver: Some("amdgpu".into()),
+            node: None,
+        };
+        let usable = crate::report::Device {
+            pci: Some("0000:03:00.0".into()),
+            kind: "discrete".into(),
+            is_usable: true,
+            ..crate::report::of_other(&crate::probe::Device::default(), "")
+        };
+        let mut broken = codes::DRIVER_NAMED_TWICE.about("/opt/libown.so");
+        (broken.code, broken.rank) = ("driver.not-opened".into(), rank::BROKEN);
+        let mut report = Report {
+            verdict: Verdict::Hardware,
+            dropped: vec![broken, codes::PROGRAM_CHOSE_NONE.about_any("the program")],
+            devices: vec![usable],
+            hardware: vec![card("0000:03:00.0")],
+            ..Report::default()
+        };
+        let first = |report: &Report| report.first_cause().map(|one| one.code.clone());
+        assert_eq!(first(&report).as_deref(), Some(codes::PROGRAM_CHOSE_NONE.name));
+        report.hardware.push(card("0000:04:00.0"));
+        assert_eq!(first(&report).as_deref(), Some("driver.not-opened"));
     }
 
     #[test]

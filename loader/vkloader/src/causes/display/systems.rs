@@ -1,7 +1,7 @@
 //! Window systems, and the variables with which programs choose one of them.
 
 use super::{Problem, wayland, x11};
-use crate::causes::{chosen, surfaces};
+use crate::causes::{chosen, late, surfaces};
 use crate::events::{Event, Record};
 use crate::report::{Dropped, Report, codes};
 use crate::variables::Variables;
@@ -209,7 +209,7 @@ pub(in crate::causes) fn find(report: &mut Report, records: &[&Record]) {
     let asked_nothing = has(codes::PROGRAM_NO_INSTANCE) || has(codes::INSTANCE_EXTENSION_MISSING);
     let has_failed = report.ended.is_some() && (report.is_usable() || super::has_not_listed(records));
     // Programs choose their window system before they list devices.
-    let has_chosen = super::has_listed(records) || surfaces::has_window(records);
+    let has_chosen = late::has_listed(records) || surfaces::has_window(records);
     if !asked_nothing && !has_failed || has_chosen {
         return;
     }

@@ -66,7 +66,7 @@ pub(super) fn before_driver(found: &mut [Dropped], report: &mut Report) {
 }
 
 /// Returns `true` if a device in `devices` belongs to a card. Compares the PCI IDs if the driver does not report the PCI address.
-pub(in crate::causes) fn is_used(card: &Card, devices: &[Device]) -> bool {
+pub(crate) fn is_used(card: &Card, devices: &[Device]) -> bool {
     let mut devices = devices.iter().filter(|device| is_hardware(device));
     devices.any(|device| match &device.pci {
         Some(place) => *place == card.place,

@@ -1,5 +1,6 @@
 //! Finds cards without a kernel driver.
 
+use super::drivers::in_container;
 use super::machine::Machine;
 use super::{boot, dkms, firmware, series};
 use crate::report::{Card, Dropped, Report, codes};
@@ -105,8 +106,17 @@ pub(super) fn file_with(machine: &Machine, word: &str) -> Option<String> {
     })
 }
 
-/// Returns the finding about a card without a kernel driver.
+/// Returns the finding about a card without a kernel driver. A container has no kernel of its own.
 pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Dropped {
+    let mut found = of_kernel(card, machine, report);
+    if in_container(report) {
+        found.advice = format!("On the host of the container: {}", found.advice);
+    }
+    found
+}
+
+/// Returns the finding about a card that the kernel of this system does not use.
+fn of_kernel(card: &Card, machine: &Machine, report: &Report) -> Dropped {
     let command_line = machine.text("proc/cmdline");
     let dropped = report.dropped.iter().map(|dropped| &dropped.name);
     let mut libraries = report.drivers.iter().map(|driver| &driver.library).chain(dropped);

@@ -172,7 +172,8 @@ impl Machine {
             let text = text(&folder.join(file));
             u32::from_str_radix(text.trim_start_matches("0x"), 16).unwrap_or_default()
         };
-        text(&folder.join("class")).starts_with(DISPLAY).then(|| Card {
+        let is_card = text(&folder.join("class")).starts_with(DISPLAY) && !self.is_second_head(place);
+        is_card.then(|| Card {
             place: place.into(),
             vendor: number("vendor"),
             device: number("device"),
@@ -182,6 +183,16 @@ impl Machine {
             },
             kernel_driver: driver_of(&folder),
         })
+    }
+
+    /// Returns `true` for a further function of a card that no kernel driver uses. Older cards have one for a second display.
+    fn is_second_head(&self, place: &str) -> bool {
+        let devices = self.path("sys/bus/pci/devices");
+        let Some((slot, function)) = place.rsplit_once('.') else {
+            return false;
+        };
+        let first = devices.join(format!("{slot}.0"));
+        function != "0" && driver_of(&devices.join(place)).is_none() && text(&first.join("class")).starts_with(DISPLAY)
     }
 
     fn on_platform(&self, node: &str) -> Option<Card> {

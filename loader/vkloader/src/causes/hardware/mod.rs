@@ -30,7 +30,7 @@ mod unlisted;
 pub(super) use drivers::{known, libraries_for};
 pub(super) use failing::{is_for_no_card, is_without_card, vendor};
 pub(super) use guests::is_for_guests;
-pub(super) use idle::is_used;
+pub(crate) use idle::is_used;
 pub(super) use survey::survey;
 
 use super::{elf, linker, multiarch, sandbox::Sandbox};

@@ -456,3 +456,29 @@ fn a_card_without_a_vulkan_driver_is_named_beside_a_replaced_search() {
     let codes: Vec<&str> = report.dropped.iter().map(|one| one.code.as_str()).collect();
     assert_eq!(codes, ["hardware.without-vulkan"]);
 }
+
+#[test]
+fn the_second_head_of_a_card_needs_no_kernel_driver() {
+    let system = System::new();
+    system
+        .card("0000:00:02.0", "0x030000", "0x8086", Some("i915"))
+        .card("0000:00:02.1", "0x038000", "0x8086", None)
+        .card("0000:00:03.1", "0x030000", "0x1002", None);
+    let places: Vec<String> = system
+        .found(report())
+        .hardware
+        .into_iter()
+        .map(|card| card.place)
+        .collect();
+    assert_eq!(places, ["0000:00:02.0", "0000:00:03.1"]);
+}
+
+#[test]
+fn a_container_has_no_kernel_of_its_own() {
+    let system = System::new();
+    system.card("0000:01:00.0", "0x030000", "0x1002", None);
+    system.file(".dockerenv", "");
+    let found = system.found(report()).dropped.remove(0);
+    let words = "On the host of the container: Load the kernel module of the card: modprobe amdgpu";
+    assert!(found.advice.starts_with(words), "{}", found.advice);
+}
