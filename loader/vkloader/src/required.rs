@@ -25,6 +25,11 @@ fn places(command: &str) -> Option<&'static str> {
     found.map(|(places, _)| places)
 }
 
+/// Returns `true` if a command belongs to Vulkan 1.0, so that each driver must have it.
+pub(crate) fn is_of_first_version(command: &str) -> bool {
+    crate::introduced::by(command).is_none() && places(command).is_some()
+}
+
 /// Returns `true` if the argument at `place` of a command is a handle that a driver makes, and that may not be NULL.
 pub(crate) fn is_handle_of_driver(command: &str, place: usize) -> bool {
     let mut places = places(command).unwrap_or_default().split(',');

@@ -40,6 +40,7 @@ mod taken_out;
 mod unasked;
 mod unfound;
 mod uninstalled;
+mod unmade;
 mod unnamed;
 mod unsearched;
 pub(crate) mod words;
@@ -208,6 +209,7 @@ fn find_in_settings(report: &mut Report, records: &[&Record], of_program: bool) 
     let dropped = report.dropped.iter_mut();
     dropped.for_each(|one| mesa::blame_debugging(one, |name| variables.get(name)));
     instance::find(report, records, of_program);
+    unmade::explain(report, records);
     late::after_device(report, records);
     origins(report);
 }

@@ -3,21 +3,36 @@
 use crate::crash::callee;
 use crate::events::{Event, NotFound, Record};
 use crate::introduced::{self, Introduced};
-use crate::report::{Device, Dropped, Report, codes};
+use crate::report::{self, Crashed, Device, Dropped, Report, codes};
+use crate::required::is_of_first_version;
 use std::path::Path;
 
 /// Upper bound on the number of functions that a sentence names.
 const MOST: usize = 4;
 /// Look-up for the functions of an instance.
 const OF_INSTANCE: &str = "vkGetInstanceProcAddr";
+/// Look-up for the functions of a device.
+const OF_DEVICE: &str = "vkGetDeviceProcAddr";
 
 /// Adds to the finding about a crash the function that the program called although its look-up had returned NULL.
 pub(super) fn explain(report: &mut Report, records: &[&Record]) {
-    let Some((crash, (file, at))) = report
-        .crash
-        .as_ref()
-        .and_then(|crash| Some((crash, crash.call_of_null()?)))
+    let is_it = |one: &&mut Dropped| one.code == codes::PROGRAM_CRASHED.name;
+    if let Some(name) = report.crash.as_ref().and_then(Crashed::unoffered)
+        && let Some(dropped) = report.dropped.iter_mut().find(is_it)
+    {
+        dropped.advice = remedy(OF_DEVICE, name, &report.devices);
+        return;
+    }
+    let Report {
+        crash: Some(crash),
+        dropped,
+        devices,
+        ..
+    } = report
     else {
+        return;
+    };
+    let Some((file, at)) = crash.call_of_null() else {
         return;
     };
     let mut missed: Vec<&NotFound> = Vec::new();
@@ -36,10 +51,23 @@ pub(super) fn explain(report: &mut Report, records: &[&Record]) {
             _ => Some(Called::OneOf(&missed)),
         },
     };
-    let is_it = |one: &&mut Dropped| one.code == codes::PROGRAM_CRASHED.name;
-    if let (Some(found), Some(dropped)) = (found, report.dropped.iter_mut().find(is_it)) {
-        found.explain(dropped, &report.devices);
+    if let (Some(found), Some(dropped)) = (found, dropped.iter_mut().find(is_it)) {
+        found.explain(dropped, devices);
+        let name = found.name().filter(|name| is_of_first_version(name));
+        if let (Some(name), Some(driver)) = (name, created_in(records)) {
+            dropped.reason = format!(
+                "The program called {name}, for which the look-up had returned NULL: the driver {driver} lacks it, although each driver must have it."
+            );
+            report::leave_out(dropped, driver, records);
+            crash.blame_driver_without(driver, records);
+        }
     }
+}
+
+/// Returns the driver with which the last process in the trace created its device.
+fn created_in<'a>(records: &[&'a Record]) -> Option<&'a str> {
+    let process = records.last()?.process;
+    report::created_with(process, records.iter().copied())
 }
 
 /// The function that a program called.
@@ -61,6 +89,14 @@ fn named<'a>(variable: &'a str, missed: &[&'a NotFound]) -> Option<Called<'a>> {
 }
 
 impl Called<'_> {
+    /// Returns the name of a function whose look-up returned NULL; `None` if the program called another one, or if the name is not known.
+    fn name(&self) -> Option<&str> {
+        match self {
+            Self::Found(one) => Some(&one.name),
+            _ => None,
+        }
+    }
+
     fn explain(&self, dropped: &mut Dropped, devices: &[Device]) {
         match *self {
             Called::Found(NotFound { by, name }) => {

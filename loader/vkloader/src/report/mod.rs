@@ -24,7 +24,7 @@ mod view;
 
 pub(crate) use blamed::{add_switch, one_after_the_other, suspect_for_abort, tells_failure};
 pub(crate) use build::{Received, build, for_result, without_driver};
-pub(crate) use culprit::{Again, Crashed, NEWER_ONLY_DRIVERS, ONLY_DRIVERS, Switch, TO_TELL, retried};
+pub(crate) use culprit::{Again, Crashed, NEWER_ONLY_DRIVERS, ONLY_DRIVERS, Switch, TO_TELL, created_with, retried};
 pub(crate) use decided::busiest;
 #[cfg(test)]
 pub(crate) use devices::of_other;

@@ -43,6 +43,41 @@ fn a_driver_may_be_at_fault_for_a_crash_of_the_program() {
 }
 
 #[test]
+fn a_driver_without_a_function_that_each_driver_has_is_named() {
+    if !is_supported() {
+        return;
+    }
+    const EXPORTED: &str = "((int (*)(void *, void *))dlsym(library, \"vkCreateEvent\"))(device, &info)";
+    const LOOKED_UP: &str = "void *(*find)(void *, const char *) = dlsym(library, \"vkGetDeviceProcAddr\");\n\
+        int (*volatile event)(void *, void *) = find(device, \"vkCreateEvent\"); event(device, &info)";
+    const NEWER: &str = "((int (*)(void *, void *))dlsym(library, \"vkGetBufferDeviceAddress\"))(device, &info)";
+    for (call, culprit, words, advice) in [
+        (
+            EXPORTED,
+            ("driver", true),
+            "lacks vkCreateEvent, which each driver must have",
+            "Update, rebuild or remove",
+        ),
+        (
+            LOOKED_UP,
+            ("driver", true),
+            "lacks it, although each driver must have it",
+            "Update, rebuild or remove",
+        ),
+        (
+            NEWER,
+            ("program", false),
+            "It belongs to Vulkan 1.2: ",
+            "No device has Vulkan 1.2",
+        ),
+    ] {
+        let explained = explain(&[], GOOD, None, call);
+        check(&explained, culprit, words);
+        assert!(explained.advice().starts_with(advice), "{}", explained.advice());
+    }
+}
+
+#[test]
 fn a_second_run_leaves_out_the_layer_that_may_be_at_fault() {
     if !is_supported() {
         return;

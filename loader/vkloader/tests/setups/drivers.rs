@@ -174,6 +174,13 @@ pub(super) const ROWS: &[Row] = &[
     .about("VK_ERROR_INITIALIZATION_FAILED")
     .remedy("kernel module", update),
     Row::new(
+        "a driver returns success without a device",
+        |machine| bad(machine, "device one\nfail vkCreateDevice 0"),
+        "device.not-created",
+    )
+    .about("is faulty: its vkCreateDevice returned VK_SUCCESS, but no device.")
+    .remedy("Update, rebuild or remove", update),
+    Row::new(
         "a driver crashes when it makes an instance",
         |machine| beside_good(machine, "device two\ncrash vkCreateInstance"),
         "program.crashed",

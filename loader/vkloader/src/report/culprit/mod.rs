@@ -9,6 +9,7 @@ mod between;
 mod doubt;
 mod foreign;
 mod heap;
+mod lacking;
 mod parts;
 mod passed;
 mod recursion;
@@ -17,15 +18,15 @@ mod short;
 mod suspect;
 mod switch;
 mod told;
+mod unlisted;
 
 pub(crate) use again::{Again, retried};
 pub(crate) use doubt::TO_TELL;
 pub(super) use repeated::child;
-pub(crate) use suspect::Suspect;
+pub(crate) use suspect::{Suspect, created_with};
 pub(crate) use switch::{NEWER_ONLY_DRIVERS, ONLY_DRIVERS, Switch};
 pub(super) use switch::{driver_switch, driver_variable, layer_switch};
 
-use super::ended;
 use crate::child::{Ending, Finished};
 use crate::crash::{
     Argument, Crash, Exception, Frame, Instruction, Preloaded, ShortFile, Unsupervised, callee, sanitizer,
@@ -36,11 +37,13 @@ use crate::system_calls;
 use between::{Beside, Hidden};
 use foreign::Foreign;
 use heap::Heap;
+use lacking::Lacking;
 use parts::{Owner, Part, Parts};
 use passed::{Passed, Rejected};
 use serde::Serialize;
 use std::path::Path;
 use suspect::Unclear;
+use unlisted::{at_exit, being_opened, brought, late_runtime, of_generated_code};
 
 /// Upper bound on the number of functions of a stack in the JSON report.
 const MOST_FRAMES: usize = 32;
@@ -163,6 +166,9 @@ pub(crate) struct Crashed {
     /// Handle that the loader rejected, so that it ended the process.
     #[serde(skip)]
     rejected: Option<Rejected>,
+    /// Function for which the loader ended the program, because neither the driver nor a layer offers it.
+    #[serde(skip)]
+    lacking: Option<Lacking>,
     /// `true` if the program is the culprit because the loader crashed in a call of the program.
     #[serde(skip)]
     is_in_loader: bool,
@@ -338,6 +344,7 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
     crashed.call = crashed.call.or_else(|| passed::name(crash, &owners, place?));
     crashed.judge_heap(crash, &owners);
     crashed.judge_short_file(crash, &parts, records);
+    crashed.judge_lacking(crash, &parts, records);
     crashed.judge_foreign(crash, &owners, &parts);
     crashed.judge_unclear(crash, &owners, records);
     if crashed.argument.is_some() {
@@ -363,7 +370,11 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
     crashed.called_by = caller(callers, crash, &parts);
     let is_guess = crashed.doubt.is_some() || crashed.heap.is_some() || crashed.short_file.is_some();
     let is_called = crashed.foreign.as_ref().is_some_and(|foreign| foreign.caller.is_some());
-    crashed.is_certain = crashed.culprit != Who::Unknown && !is_guess && !is_called && crashed.unclear.is_none();
+    crashed.is_certain = crashed.culprit != Who::Unknown
+        && !is_guess
+        && !is_called
+        && crashed.unclear.is_none()
+        && !crashed.is_lacking_in_doubt();
     crashed
 }
 
@@ -378,51 +389,6 @@ fn caller(owners: &[Owner], crash: &Crash, parts: &Parts) -> Option<String> {
     owners.iter().find(is_other).map(|owner| match owner {
         Owner::Part(part) => parts.parts[*part].name.clone(),
         _ => crash.executable.clone().unwrap_or_default(),
-    })
-}
-
-/// Returns the owner of the library that was being opened when the process ended.
-fn being_opened(records: &[Record], parts: &Parts) -> Option<Owner> {
-    let own: Vec<&Record> = records.iter().collect();
-    Some(parts.owner(Some(ended::running(&own)?)))
-}
-
-/// Returns the runtime of a sanitizer that ended the process while a library was being opened, because programs must open the runtime first.
-fn late_runtime(crash: &Crash, owners: &[Owner], records: &[Record]) -> Option<String> {
-    let inner = owners.iter().take_while(|owner| **owner != Owner::Loader);
-    let is_of_linker = inner.clone().count() < owners.len() && inner.into_iter().all(|owner| *owner == Owner::Common);
-    let mut files = crash.frames.iter().filter_map(|frame| frame.file.as_deref());
-    let runtime = files.find(|file| sanitizer(file).is_some());
-    let is_late = crash.sanitizer.is_some() && is_of_linker && ended::is_opening(records);
-    runtime.filter(|_| is_late).map(String::from)
-}
-
-/// Returns the driver or layer that is the only one to need the innermost library on the stack, if the C library called this library. The C
-/// library does so when the process exits.
-fn at_exit(owners: &[Owner]) -> Option<Owner> {
-    let mut rest = owners.iter().skip_while(|owner| **owner == Owner::Common);
-    let first = rest.next().filter(|owner| matches!(owner, Owner::Brought(_)))?;
-    let caller = rest.find(|owner| *owner != first);
-    brought(std::slice::from_ref(first)).filter(|_| caller == Some(&Owner::Common))
-}
-
-/// Returns the driver or layer that the loader called if code without a file crashed, and the loader's function is the first known one on the
-/// stack. A driver generates such code, for example for shaders, and the stack does not show its caller.
-fn of_generated_code(crash: &Crash, owners: &[Owner], records: &[Record], parts: &Parts) -> Option<Owner> {
-    let loader = owners.iter().position(|owner| *owner == Owner::Loader)?;
-    let inner = &crash.frames[..loader];
-    let is_generated = !inner.is_empty() && inner.iter().all(|frame| frame.file.is_none() && frame.is_mapped);
-    let own = records.iter().filter(|record| record.process == crash.process);
-    let library = ended::running(&own.collect::<Vec<_>>()).filter(|_| is_generated)?;
-    Some(parts.owner(Some(library))).filter(|owner| matches!(owner, Owner::Part(_)))
-}
-
-/// Returns the driver or layer that is the only one to need a library on the stack. The driver or layer is the culprit if that library
-/// started the thread that crashed.
-fn brought(owners: &[Owner]) -> Option<Owner> {
-    owners.iter().find_map(|owner| match owner {
-        Owner::Brought(by) => <[usize; 1]>::try_from(by.clone()).ok().map(|[part]| Owner::Part(part)),
-        _ => None,
     })
 }
 

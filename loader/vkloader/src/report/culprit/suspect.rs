@@ -43,6 +43,16 @@ pub(super) enum Unclear {
     Heap,
 }
 
+/// Returns the library of the driver with which a process created its last device.
+pub(crate) fn created_with<'a>(process: u32, records: impl DoubleEndedIterator<Item = &'a Record>) -> Option<&'a str> {
+    let is_created = |step: &Step| step.step == "driver" && step.name == "vkCreateDevice" && step.result == Some(0);
+    let mut own = records.rev().filter(|record| record.process == process);
+    own.find_map(|record| match &record.event {
+        Event::End(step) if is_created(step) => step.library.as_deref(),
+        _ => None,
+    })
+}
+
 impl Suspect {
     /// Returns the layers that a process used and that a variable can disable, and the driver with which it created a device.
     pub(super) fn of(crash: &Crash, records: &[Record]) -> Vec<Self> {
@@ -64,11 +74,7 @@ impl Suspect {
                 value: layers.join(","),
             },
         });
-        let is_created = |step: &Step| step.step == "driver" && step.name == "vkCreateDevice" && step.result == Some(0);
-        let driver = own().rev().find_map(|record| match &record.event {
-            Event::End(step) if is_created(step) => step.library.as_deref(),
-            _ => None,
-        });
+        let driver = created_with(crash.process, records.iter());
         let all: Vec<&Record> = own().collect();
         let of_driver = driver.and_then(|library| {
             Some(Self {

@@ -93,6 +93,9 @@ impl Crashed {
                 argument.place + 1
             );
         }
+        if let Some(reason) = self.reason_of_lacking(before_sign, &signal) {
+            return reason;
+        }
         if let Some(reason) = self.reason_of_unclear(before_sign, &signal, &place) {
             return reason;
         }
