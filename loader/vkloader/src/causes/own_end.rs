@@ -1,5 +1,5 @@
-//! Ranks the end of a program that ended itself after the reasons why it had no graphics card, because many programs end with an exception or
-//! SIGABRT if they find none.
+//! Ranks the end of a program that ended itself after the reasons why it had no graphics card. Many programs end with an exception or SIGABRT if
+//! they find no card.
 
 use super::deliberate::{is_left_out, may_serve};
 use super::hardware::is_hardware;

@@ -33,6 +33,15 @@ pub(super) fn chooses_devices(variable: &str) -> bool {
     [SELECT, VISIBLE].contains(&variable)
 }
 
+/// Returns a sentence about a variable that the loader of programs does not know. Mesa's layer may read it in place of that loader.
+pub(super) fn without_effect(report: &Report, name: &str, value: &str) -> String {
+    let has_layer = report.layers.iter().any(|layer| layer.name == MESAS);
+    if name == OF_MESA_BY_ADDRESS && has_layer {
+        return format!("{name} is set to {value}: the loader that programs get does not read it, but {MESAS} does.");
+    }
+    format!("{name} is set to {value}, and the loader that programs get does not know it.")
+}
+
 /// Returns a finding for each variable in `unknown` that chooses devices or layers. Each variable comes with its value. `report` still has the
 /// devices of the examined library.
 pub(super) fn find(unknown: &[(&str, &str)], report: &Report, other: &Other, described: &OtherLoader) -> Vec<Dropped> {
@@ -155,7 +164,26 @@ fn manifests(chosen: &[&Device], report: &Report, other: &Other) -> Option<Strin
 
 #[cfg(test)]
 mod tests {
-    use super::is_common;
+    use super::*;
+    use crate::report::ActiveLayer;
+
+    #[test]
+    fn mesas_layer_reads_a_variable_that_a_loader_does_not_know() {
+        let mut report = Report::default();
+        let words = |report: &Report, name: &str| without_effect(report, name, "1");
+        assert!(words(&report, OF_MESA_BY_ADDRESS).ends_with("does not know it."));
+        report.layers.push(ActiveLayer {
+            name: MESAS.into(),
+            enabled_by: "implicit".into(),
+            because: String::new(),
+            order: String::new(),
+            is_asked_for: false,
+            manifest: String::new(),
+            library: String::new(),
+        });
+        assert!(words(&report, OF_MESA_BY_ADDRESS).ends_with(&format!("but {MESAS} does.")));
+        assert!(words(&report, VISIBLE).ends_with("does not know it."));
+    }
 
     #[test]
     fn other_loaders_understand_numbers_of_devices() {

@@ -115,7 +115,7 @@ fn differences(report: &Report, own: &Seen, other: &Seen, view: &View<'_>) -> Ve
             what: "variable",
             name: (*name).into(),
             only: Some("asked"),
-            text: format!("{name} is set to {value}, and the loader that programs get does not know it."),
+            text: only_here::without_effect(report, name, value),
             because: None,
         });
     }

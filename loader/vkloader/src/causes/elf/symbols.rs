@@ -257,8 +257,8 @@ pub(crate) fn undefined_in(library: &Path, program: Option<&Path>, own: Identity
     missing.map(|name| String::from_utf8_lossy(name).into_owned()).collect()
 }
 
-/// Returns the file of a program or of one of its libraries that needs functions of the library `name` which the file `given` does not define, and
-/// which no other library of the program defines. `beginning` is the beginning of the names of the functions.
+/// Returns the file of a program, or of one of its libraries, that needs functions of the library `name`, and these functions. The names of the
+/// functions start with `beginning`. Neither the file `given` nor another library of the program defines them.
 pub(in crate::causes) fn lacking(
     program: &Path,
     (name, given): (&str, &Path),

@@ -9,6 +9,8 @@ use std::collections::BTreeSet;
 /// Kernel drivers for the cards of a PCI vendor, with the remedy for a card without a kernel driver.
 struct Row {
     vendor: u32,
+    /// Returns `true` for the numbers of the devices that the row is about.
+    is_for: fn(u32) -> bool,
     modules: &'static [&'static str],
     /// Remedy that loads the module.
     load: &'static str,
@@ -16,9 +18,10 @@ struct Row {
     refused: &'static str,
 }
 
-const ROWS: [Row; 3] = [
+const ROWS: [Row; 4] = [
     Row {
         vendor: 0x1002,
+        is_for: |_| true,
         modules: &["amdgpu"],
         load: "Load the kernel module of the card: modprobe amdgpu.",
         refused: "look in dmesg: the firmware may be missing (firmware-amd-graphics in Debian, linux-firmware elsewhere), or the kernel may be older \
@@ -26,6 +29,15 @@ const ROWS: [Row; 3] = [
     },
     Row {
         vendor: 0x8086,
+        is_for: is_of_xe,
+        modules: &["xe"],
+        load: "Load the kernel module of the card: modprobe xe.",
+        refused: "look in dmesg: the firmware may be missing (linux-firmware), or the kernel may be older than the card: update it (Lunar Lake and \
+                  Battlemage need Linux 6.12 or newer), or start it with xe.force_probe=DEVICE.",
+    },
+    Row {
+        vendor: 0x8086,
+        is_for: |_| true,
         modules: &["i915", "xe"],
         load: "Load the kernel module of the card: modprobe i915, or modprobe xe.",
         refused: "look in dmesg: the firmware may be missing (linux-firmware), or the kernel may be older than the card: update the kernel, or start it \
@@ -33,11 +45,17 @@ const ROWS: [Row; 3] = [
     },
     Row {
         vendor: super::NVIDIA,
+        is_for: |_| true,
         modules: &["nouveau", "nvidia"],
         load: INSTALL_NVIDIAS,
         refused: "",
     },
 ];
+
+/// Returns `true` for cards of Intel that i915 does not support: Lunar Lake, Battlemage, Panther Lake and Wildcat Lake.
+fn is_of_xe(device: u32) -> bool {
+    matches!(device, 0x6420 | 0x64A0 | 0x64B0 | 0xE200..=0xE2FF | 0xB080..=0xB0FF | 0xFD80 | 0xFD81)
+}
 
 /// Remedy for a card of NVIDIA without NVIDIA's own driver.
 const INSTALL_NVIDIAS: &str = "Install NVIDIA's driver: nvidia-driver (Debian), ubuntu-drivers install (Ubuntu), akmod-nvidia (RPM Fusion) or nvidia-open (Arch)";
@@ -128,7 +146,8 @@ fn of_kernel(card: &Card, machine: &Machine, report: &Report) -> Dropped {
         return by_nomodeset(card, machine);
     }
     let mut found = codes::HARDWARE_NO_KERNEL_DRIVER.about(card.to_string());
-    let Some(row) = ROWS.iter().find(|row| row.vendor == card.vendor) else {
+    let is_for = |row: &&Row| row.vendor == card.vendor && (row.is_for)(card.device);
+    let Some(row) = ROWS.iter().find(is_for) else {
         return found;
     };
     let wanted: &[&str] = if is_nvidias { &["nvidia"] } else { row.modules };

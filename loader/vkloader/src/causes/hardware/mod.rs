@@ -241,7 +241,7 @@ fn capabilities(machine: &Machine, value: Option<&str>) -> Option<Dropped> {
         .any(|word| ["all", "graphics", "display"].contains(&word.trim()));
     let row = codes::HARDWARE_NVIDIA_CAPABILITIES;
     (!has_graphics && machine.has("dev/nvidiactl")).then(|| Dropped {
-        findings: [format!("its value: {value}")].into(),
+        findings: [format!("{CAPABILITIES} is {value}")].into(),
         // The container may have the libraries in spite of the variable, for example from a CDI file. Then a fault of the driver explains more.
         rank: if machine.library("libGLX_nvidia").is_some() {
             rank::BROKEN + 1

@@ -37,6 +37,22 @@ fn each_vendors_card_without_a_kernel_driver_has_its_own_remedy() {
 }
 
 #[test]
+fn cards_that_only_xe_supports_come_with_xe() {
+    for (device, module) in [(0xE20B, "xe"), (0x64A0, "xe"), (0x56A0, "i915"), (0xE300, "i915")] {
+        let system = System::new();
+        system.card("0000:03:00.0", "0x030000", "0x8086", None);
+        system.file("sys/bus/pci/devices/0000:03:00.0/device", &format!("{device:#06x}"));
+        let found = system.found(report());
+        let advice = &found.dropped[0].advice;
+        assert!(
+            advice.contains(&format!("{module}.force_probe={device:04x}")),
+            "{advice}"
+        );
+        assert_eq!(advice.contains("i915"), module == "i915", "{advice}");
+    }
+}
+
+#[test]
 fn a_tool_that_switches_a_card_off_is_found_by_its_file() {
     let system = System::new();
     system.card("0000:01:00.0", "0x030000", "0x10de", None);
