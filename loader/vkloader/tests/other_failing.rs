@@ -37,14 +37,18 @@ fn machine(loader: &str) -> Machine {
     machine.install();
     machine.driver("card", "device card");
     fs::create_dir(machine.path("first")).expect("a folder");
-    let source = machine.file("loader.c", loader);
-    let mut command = Command::new("cc");
-    command.args(["-shared", "-fPIC", "-o"]);
-    command.arg(machine.path("first/libvulkan.so.1")).arg(source);
-    assert!(command.status().expect("a compiler").success());
+    compile(&machine, "first/libvulkan.so.1", loader, &["-shared", "-fPIC"]);
     let folder = machine.path("first");
     machine.variable("LD_LIBRARY_PATH", folder.to_str().expect("plain"));
     machine
+}
+
+/// Compiles a C source to the file `to` of a machine.
+fn compile(machine: &Machine, to: &str, text: &str, options: &[&str]) {
+    let source = machine.file("source.c", text);
+    let mut command = Command::new("cc");
+    command.arg("-o").arg(machine.path(to)).arg(source).args(options);
+    assert!(command.status().expect("a compiler").success());
 }
 
 /// Changes the text of the driver's manifest with a function. Returns the path of the manifest.
@@ -354,4 +358,24 @@ fn a_folder_that_only_a_launcher_names_is_the_cause_for_its_program() {
     let wanted = format!("Take {} out of LD_LIBRARY_PATH", folder.display());
     assert!(explained.advice().contains(&wanted), "{}", explained.advice());
     assert!(explained.findings().contains("line 2 of"), "{}", explained.findings());
+}
+
+/// The program was linked with a newer loader than it gets. It runs only because `vkloader` gives it another library.
+#[test]
+fn a_function_that_the_loader_of_programs_lacks_is_named() {
+    let machine = machine(&format!("{LOADER}void vkCmdPushConstants2(void) {{}}\n"));
+    let folder = format!("-L{}", machine.path("first").display());
+    let text = "extern void *vkGetInstanceProcAddr(void *, const char *);\nextern void vkCmdPushConstants2(void);\n\
+                int main(int count, char **words) {\n    if (count > 7) vkCmdPushConstants2();\n    \
+                return vkGetInstanceProcAddr(0, \"vkCreateInstance\") == 0;\n}\n";
+    compile(&machine, "game", text, &[&folder, "-l:libvulkan.so.1", "-Wl,-z,now"]);
+    let program = machine.path("game").display().to_string();
+    let explained = || machine.explain_with(&["--", &program]);
+    let whole = explained().report["dropped"].to_string();
+    assert!(!whole.contains("vkCmdPushConstants2"), "{whole}");
+    compile(&machine, "first/libvulkan.so.1", LOADER, &["-shared", "-fPIC"]);
+    let explained = explained();
+    assert_eq!(explained.first(), "loader.failed", "{:#}", explained.report["dropped"]);
+    let first = explained.report["dropped"][0].to_string();
+    assert!(first.contains("lacks vkCmdPushConstants2, which "), "{first}");
 }

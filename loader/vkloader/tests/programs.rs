@@ -314,33 +314,6 @@ fn a_loader_in_a_folder_of_the_program_is_named() {
     );
 }
 
-/// The program was linked with a newer loader than it gets. It runs only because `vkloader` gives it another library.
-#[test]
-fn a_function_that_the_loader_of_programs_lacks_is_named() {
-    let mut machine = working();
-    let soname = ["-shared", "-fPIC", "-Wl,-soname,libvulkan.so.1"];
-    let newer = format!("{LOADER}void vkCmdPushConstants2(void) {{}}\n");
-    let loader = compile(&machine, "game/lib/libvulkan.so.1", &newer, &soname).expect("a library");
-    let text = "extern void *vkGetInstanceProcAddr(void *, const char *);\nextern void vkCmdPushConstants2(void);\n\
-                int main(int count, char **words) {\n    if (count > 7) vkCmdPushConstants2();\n    \
-                return vkGetInstanceProcAddr(0, \"vkCreateInstance\") == 0;\n}\n";
-    let options = [
-        loader.to_str().expect("plain"),
-        "-Wl,-z,now,--enable-new-dtags,-rpath,$ORIGIN/lib",
-    ];
-    let program = compile(&machine, "game/game", text, &options).expect("a program");
-    let program = program.to_str().expect("plain").to_owned();
-    machine.install();
-    let explained = machine.explain_with(&["--", &program]);
-    let names_it = |explained: &Explained| explained.report["dropped"].to_string().contains("vkCmdPushConstants2");
-    assert!(!names_it(&explained), "{:#}", explained.report["dropped"]);
-    compile(&machine, "game/lib/libvulkan.so.1", LOADER, &soname).expect("a library");
-    let explained = machine.explain_with(&["--", &program]);
-    assert_eq!(explained.first(), "loader.failed", "{:#}", explained.report["dropped"]);
-    let findings = explained.findings();
-    assert!(findings.contains("it lacks vkCmdPushConstants2, which "), "{findings}");
-}
-
 #[test]
 fn a_32_bit_program_comes_with_what_it_lacks() {
     let mut machine = working();
