@@ -2,8 +2,9 @@
 //! has a fault of its own.
 
 use super::hardware::{is_for_guests, is_hardware, is_used, known, libraries_for, vendor};
+use super::minor::{is_software, matters_less};
 use crate::report::other::library_of;
-use crate::report::{Card, Dropped, Report, Verdict, codes, rank};
+use crate::report::{Card, Dropped, Hidden, Report, Verdict, codes, rank};
 use reasons::Code;
 use reasons::rank::OTHER;
 
@@ -25,7 +26,8 @@ const OF_EMULATOR: &str = "libvulkan_gfxstream.so";
 /// Ranks variables that choose drivers after faults of the drivers that they leave in, except if another driver would give a hardware device.
 /// `usual` has the manifests in the usual folders, which a variable may replace.
 pub(super) fn rank_after_faults(report: &mut Report, usual: &[String]) {
-    let has_choice = report.dropped.iter().any(is_choice);
+    let is_aside = |one: &Dropped, hidden: &[Hidden]| is_choice(one) || matters_less(one, hidden);
+    let has_choice = report.dropped.iter().any(|one| is_aside(one, &report.hidden));
     if !has_choice || report.devices.iter().any(is_hardware) {
         return;
     }
@@ -46,7 +48,8 @@ pub(super) fn rank_after_faults(report: &mut Report, usual: &[String]) {
     let Some(first) = faults.map(|one| one.rank).min() else {
         return;
     };
-    let choices = report.dropped.iter_mut().filter(|one| is_choice(one));
+    let Report { dropped, hidden, .. } = report;
+    let choices = dropped.iter_mut().filter(|one| is_aside(one, hidden));
     choices.for_each(|one| one.rank = one.rank.max(first + 1));
 }
 
@@ -150,6 +153,11 @@ fn kept(report: &Report) -> Vec<&'static str> {
 
 /// Returns `true` if a variable leaves out a driver that may use a card without an obstacle.
 fn leaves_out_better(report: &Report, kept: &[&str], usual: &[String]) -> bool {
+    // A filter may hide a card that works.
+    let is_card = |device: &Hidden| device.by_what == "variable" && !is_software(device);
+    if report.hidden.iter().any(is_card) {
+        return true;
+    }
     let is_replaced = report.dropped.iter().any(|one| one.code == codes::SEARCH_REPLACED.name);
     let replaced = usual.iter().filter(|_| is_replaced).map(String::as_str);
     let filtered = report.dropped.iter().filter(|one| is_left_out(one));
@@ -343,6 +351,45 @@ mod tests {
         let other = broken(Code::DriverNotOpened, "driver", "libvulkan_nouveau");
         assert_eq!(first(vec![variable(), other], Vec::new(), &[]), replaced);
         assert_eq!(first(vec![variable()], Vec::new(), &[]), replaced);
+    }
+
+    #[test]
+    fn a_missing_node_matters_more_than_words_folders_and_hidden_software() {
+        let node = || codes::HARDWARE_NO_NODE.about(card(0x1002, "amdgpu", NODE).to_string());
+        let filter = |kind: &str| {
+            let mut report = Report {
+                hardware: vec![card(0x1002, "amdgpu", NODE)],
+                kept: vec!["/l/libvulkan_radeon.so".into()],
+                dropped: vec![node(), left_out(Code::DeviceIdFilter, "device")],
+                ..Report::default()
+            };
+            report.hidden = vec![Hidden {
+                name: report.dropped[1].name.clone(),
+                kind: kind.into(),
+                driver: String::new(),
+                by_what: "variable".into(),
+                by: "VK_LOADER_VENDOR_ID_FILTER".into(),
+            }];
+            rank_after_faults(&mut report, &[]);
+            report.dropped[0].rank < report.dropped[1].rank
+        };
+        assert!(filter("cpu") && !filter("discrete"));
+        for other in [
+            codes::VARIABLE_NO_MATCH.about("VK_ADD_DRIVER_FILES"),
+            codes::SEARCH_FOLDER_CLOSED.about("/etc/vulkan/icd.d"),
+        ] {
+            let name = other.code.clone();
+            assert_eq!(
+                first(vec![other, node()], Vec::new(), &[]),
+                codes::HARDWARE_NO_NODE.name,
+                "{name}"
+            );
+        }
+        let missing = codes::VARIABLE_NO_MATCH.about("VK_DRIVER_FILES");
+        assert_eq!(
+            first(vec![missing, node()], Vec::new(), &[]),
+            codes::VARIABLE_NO_MATCH.name
+        );
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod loader;
 mod manifest;
 mod masked;
 mod mesa;
+mod minor;
 mod multiarch;
 mod null;
 mod open_files;

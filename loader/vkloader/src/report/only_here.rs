@@ -1,7 +1,7 @@
 //! Finds choices of devices and layers in words that only the libraries of this project know, on a machine whose programs get another loader.
 
 use super::layers::MESAS;
-use super::{Device, Dropped, NEWER_ONLY_DRIVERS, ONLY_DRIVERS, OtherLoader, Report, codes};
+use super::{Device, Dropped, NEWER_ONLY_DRIVERS, ONLY_DRIVERS, OtherLoader, Report, Verdict, codes, rank};
 use crate::causes::words::chooses;
 use crate::other::Other;
 use crate::shell::word;
@@ -64,6 +64,10 @@ pub(super) fn find(unknown: &[(&str, &str)], report: &Report, other: &Other, des
         };
         found.reason = format!("Programs get a loader that ignores {what}: only the loader of this project knows it.");
         found.findings = [format!("their loader: {path}"), format!("the value of {name}: {value}")].into();
+        if report.verdict == Verdict::SoftwareOnly {
+            // The variable only orders or hides devices, so the missing card has another cause.
+            found.rank = rank::CONSEQUENCE;
+        }
         found.advice = match instead {
             Some(instead) => format!("With that loader, {instead}; or: unset {name}"),
             None => format!("Without an effect on programs, it can go: unset {name}"),

@@ -83,7 +83,7 @@ impl Dropped {
         }
         let hides =
             [codes::LAYER_HIDES_EXTENSIONS.name, codes::LAYER_HIDES_FEATURES.name].contains(&self.code.as_str());
-        // What a program did not get before it had a device explains no failure after that.
+        // Something that the program lacked before it had a device explains no failure after that.
         let had_device = failure.findings.iter().any(|fact| *fact.kind() == Kind::HadDevice);
         let is_bare = failure.rank == rank::STATUS && (hides || !had_device);
         is_bare && self.rank <= failure.rank && self.is_missed()
