@@ -4,13 +4,31 @@ if [ $((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1])) -lt 404 ]; then
     exit 2
 fi
 set -euo pipefail
+# Settings of the user that change what a shell, grep and Python do.
+set +o posix
+unset BASH_ENV CDPATH ENV GREP_OPTIONS POSIXLY_CORRECT "${!PYTHON@}"
 
-ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 cd "$ROOT"
 
 CARGO=${CARGO:-cargo}
+# Cargo's output goes to this folder in each call, also if cargo's configuration names another folder.
 TARGET=${CARGO_TARGET_DIR:-$ROOT/target}
 case $TARGET in /*) ;; *) TARGET=$ROOT/$TARGET ;; esac
+export CARGO_TARGET_DIR=$TARGET
+
+# configured_target: prints the target that cargo's configuration files set, if any.
+configured_target() {
+    local folder=$ROOT files=()
+    files=(${CARGO_HOME:-~/.cargo}/config{,.toml})
+    while files+=("$folder"/.cargo/config{,.toml}) && [ "$folder" != / ]; do
+        folder=$(dirname "$folder")
+    done
+    ! grep -qsE '^ *(build\.)?target *=' "${files[@]}" ||
+        RUSTC_BOOTSTRAP=1 env -u CARGO_BUILD_TARGET $CARGO -Zunstable-options config get --format json-value build.target 2>/dev/null | tr -d '"[]' || true
+}
+CARGO_BUILD_TARGET=${CARGO_BUILD_TARGET:-$(configured_target)}
+if [ -n "$CARGO_BUILD_TARGET" ]; then export CARGO_BUILD_TARGET; else unset CARGO_BUILD_TARGET; fi
 
 # pin KEY: prints the value of KEY in registry/pin.toml. Examples: `pin header`, `pin '"vk.xml"'`.
 pin() {
@@ -19,11 +37,16 @@ pin() {
 # An interrupted bump may have left the tree without registry/pin.toml.
 VERSION=$(pin header) || VERSION=
 
-# Folder of cargo's output. If CARGO_BUILD_TARGET is set, even to this machine's own target, cargo uses a subfolder with its name.
-BUILT=$TARGET
-if [ -n "${CARGO_BUILD_TARGET:-}" ]; then
-    BUILT=$TARGET/$(basename "$CARGO_BUILD_TARGET" .json)
-fi
+# built_below FOLDER: prints the folder with the profiles' folders below a target folder. If CARGO_BUILD_TARGET is set, even to this machine's
+# own target, cargo uses a subfolder with its name.
+built_below() {
+    say "$1${CARGO_BUILD_TARGET:+/$(basename "$CARGO_BUILD_TARGET" .json)}"
+}
+say() {
+    printf '%s\n' "$*"
+}
+
+BUILT=$(built_below "$TARGET")
 RELEASE=$BUILT/release
 # Folder of the built vkloader and vk-loader-service. VKL_TOOLS may name another folder, as the tests do.
 TOOLS=${VKL_TOOLS:-$RELEASE}
@@ -36,10 +59,6 @@ esac
 LIBRARY=${VKL_LIBRARY:-$LIBRARY}
 # Folder for programs in C, and for temporary files.
 PROGRAMS=$TARGET/programs
-
-say() {
-    printf '%s\n' "$*"
-}
 
 # die STATUS TEXT...: prints the text on standard error, and exits with the status.
 die() {
@@ -65,30 +84,6 @@ whole() {
 # not COMMAND...: fails unless the command fails. A plain `!` is not enough, because bash then continues after either result.
 not() {
     ! "$@"
-}
-
-# open_to_others FOLDER: succeeds if all users can enter the folder.
-open_to_others() {
-    local folder
-    folder=$(cd "$1" && pwd -P)
-    while [ "$folder" != / ]; do
-        [ -n "$(find "$folder" -prune -perm -001)" ] || return 1
-        folder=$(dirname "$folder")
-    done
-}
-
-# plain_temporary_folder: sets TMPDIR to a usual folder if its path is long or has special characters. The tests make sockets below this
-# folder, whose paths have at most 107 bytes, and compare messages with paths. Tests about unusual paths make these paths themselves. Tests
-# of root run programs as other users, which must be able to enter the folder.
-plain_temporary_folder() {
-    local place
-    for place in "${TMPDIR:-/tmp}" /tmp /var/tmp; do
-        if [[ "$place" =~ ^/[A-Za-z0-9/._+-]{0,40}$ ]] && [ -d "$place" ] && [ -w "$place" ] &&
-            { [ "$(id -u)" != 0 ] || open_to_others "$place"; }; then
-            export TMPDIR=$place
-            return
-        fi
-    done
 }
 
 # need_rust: exits unless cargo is installed and new enough. An older cargo would fail with a message about Cargo.lock.
@@ -122,10 +117,10 @@ xtask() {
 }
 # build_vkgen, build_xtask: build vkgen and xtask, for use in another tree.
 build_vkgen() {
-    [ -x "${VKGEN:-}" ] || { $CARGO build --locked --quiet --release -p vkgen && VKGEN=$TARGET/release/vkgen; }
+    [ -x "${VKGEN:-}" ] || { $CARGO build --locked --quiet --release -p vkgen && VKGEN=$RELEASE/vkgen; }
 }
 build_xtask() {
-    [ -x "${XTASK:-}" ] || { $CARGO build --locked --quiet -p xtask && XTASK=$TARGET/debug/xtask; }
+    [ -x "${XTASK:-}" ] || { $CARGO build --locked --quiet -p xtask && XTASK=$BUILT/debug/xtask; }
 }
 
 # library_built: builds the library under test, unless VKL_LIBRARY names another library.

@@ -15,7 +15,7 @@ mock() {
     # The mock driver reads the file libmock_driver.conf beside its library, so the library is copied into a separate folder.
     local folder=$PROGRAMS/mock
     mkdir -p "$folder"
-    cp "$TARGET/debug/libmock_driver.so" "$folder/libmock_driver.so"
+    cp "$BUILT/debug/libmock_driver.so" "$folder/libmock_driver.so"
     cat >"$folder/libmock_driver.conf" <<'END'
 name mock
 device Mock GPU
@@ -34,7 +34,7 @@ library_folder "$LIBRARY" "$PROGRAMS/lib"
 aside() {
     $CARGO build --locked --quiet -p vulkan-loader --features steps-aside --target-dir "$TARGET/aside"
     mkdir -p "$PROGRAMS/aside"
-    cp --remove-destination "$TARGET/aside/debug/libvulkan.so" "$PROGRAMS/aside/libvulkan.so.1"
+    cp --remove-destination "$(built_below "$TARGET/aside")/debug/libvulkan.so" "$PROGRAMS/aside/libvulkan.so.1"
 }
 
 for part in "${@:-all}"; do
@@ -45,7 +45,7 @@ for part in "${@:-all}"; do
         mock
         debugging ash-client
         [ "$(uname -s)" != Linux ] || aside
-        ln -sfn "$TARGET/debug/ash-client" "$PROGRAMS/ash-client"
+        ln -sfn "$BUILT/debug/ash-client" "$PROGRAMS/ash-client"
         build_programs tests/programs "$PROGRAMS"
         ;;
     *) die 3 "unknown part $part; the parts are hello, mock and all" ;;

@@ -58,7 +58,7 @@ cat <<END
 
 The library is $LIBRARY. What can come next:
   LD_LIBRARY_PATH=$(printf %q "$PROGRAMS/lib") PROGRAM        any program on it, without installing it
-  make build && $(printf %q "$TARGET/release/vkloader") explain --library $(printf %q "$LIBRARY")
+  make build && $(printf %q "$RELEASE/vkloader") explain --library $(printf %q "$LIBRARY")
                                                why a driver, layer or device is there or not
   make install                                 the library in place of the system's
   make generate                                the generated code again, from the committed registry

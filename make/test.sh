@@ -7,10 +7,12 @@
 # Time limits only detect hangs. A stage that runs longer than an hour is treated as hanging. With CI=true, all stages together have 80
 # minutes, so that the summary is printed before CI's own limit.
 . "$(dirname "$0")/common.sh"
+. make/settings.sh
 
 HANG=3600
 BUDGET=0
 [ "${CI:-}" != true ] || BUDGET=4800
+case ${1:-} in --run | list) ;; *) usual_settings "$@" ;; esac
 # A build takes a third less time without incremental compilation, and without line numbers for backtraces. If the target folder
 # contains incremental state of an earlier `quick`, the build is incremental too, because cargo would otherwise compile everything again.
 # Cargo makes the folder for this state in each build. A call with `--run` has the environment of the call for its stage.
@@ -61,7 +63,8 @@ CLIENT_BYTES=20480
 # Checks that a library without the client of the driver service contains neither its messages nor its functions, and that the client adds
 # few bytes to the library. A library without any feature only has to compile.
 features() {
-    local library=$TARGET/without/release/libvulkan.so whole without bytes
+    local library whole without bytes
+    library=$(built_below "$TARGET/without")/release/libvulkan.so
     # A check writes no library, so it can share the folder with the stage `lint`, which has checked the dependencies.
     $CARGO check --locked --release -p vulkan-loader --no-default-features
     $CARGO build --locked --release -p vulkan-loader --no-default-features --features catalogue,lazy --target-dir "$TARGET/without"
@@ -109,7 +112,7 @@ quick_units() {
 }
 # Folder of vkloader and vk-loader-service, which make/install.sh reads too. The tests run the debug builds, which the stage `compile` has
 # made, and which check for overflows. The programs of a release would take three minutes of processor time more.
-export VKL_TOOLS=$TARGET/debug
+export VKL_TOOLS=$BUILT/debug
 # Builds all programs that the scripted tests run, and writes the pages. The first stage that needs these programs builds them for the whole
 # run.
 built() {
@@ -321,7 +324,7 @@ report() {
     summary+=$(printf '%-10s %5d s %5d s %7d passed %4d failed %4d skipped  %s' \
         "$name" "$seconds" "$used" "$pass" "$fail" "$skip" "$word")$'\n'
     # Later stages use the built generator and xtask.
-    [ "$name" != compile ] || [ "$fail" -ne 0 ] || export VKGEN=$TARGET/debug/vkgen XTASK=$TARGET/debug/xtask
+    [ "$name" != compile ] || [ "$fail" -ne 0 ] || export VKGEN=$BUILT/debug/vkgen XTASK=$BUILT/debug/xtask
     [ "$fail" -eq 0 ] || repeats+=$(failures "$name" "$log")$'\n'
     say "== $(title "$name"): $word in $(time_of "$seconds")"
     say

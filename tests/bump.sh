@@ -11,7 +11,6 @@ git rev-parse --is-inside-work-tree >/dev/null
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-export CARGO_TARGET_DIR=$TARGET
 build_vkgen
 build_xtask
 export VKGEN XTASK

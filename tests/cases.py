@@ -61,6 +61,11 @@ def tool(name):
     return path
 
 
+def built_below(target):
+    """Returns the folder with the folders of cargo's profiles below a target folder."""
+    return target / Path(os.environ.get("CARGO_BUILD_TARGET", "")).stem
+
+
 def program(package):
     """Returns the command that runs vkgen or xtask. VKGEN or XTASK can name the program, and otherwise cargo builds the program."""
     built = os.environ.get(package.upper())

@@ -1,11 +1,13 @@
-"""Copies of the files under test that all users can read.
+"""Copies of the files under test that all users can read, with plain paths.
 
 Some tests run programs as another user, or as root without the superuser's privileges, for example in a sandbox. Such programs cannot read
-the files under test if the checkout belongs to another user and is closed to others, as with the umask 077.
+the files under test if the checkout belongs to another user and is closed to others, as with the umask 077. Other tests write the paths into
+commands for a shell, and the path of a checkout can have blanks or quotes.
 """
 
 import atexit
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -32,17 +34,23 @@ def _open(path):
     path.chmod(stat.S_IMODE(mode) | (mode & 0o500) >> 3 | (mode & 0o500) >> 6)
 
 
+def is_unusable(path):
+    """Returns True if the path has special characters. For the superuser, who can start programs as other users, also returns True if the
+    path is hidden from them."""
+    return not re.fullmatch(r"[A-Za-z0-9/._+-]+", str(path)) or (os.geteuid() == 0 and is_hidden(path))
+
+
 def paths(given):
-    """Returns the paths of files and folders by name, with a copy in place of each path that is hidden from other users. The copies exist
-    until this process ends. Only the superuser can start programs as another user, so there are no copies for users without privileges."""
-    hidden = {name: Path(path) for name, path in given.items() if os.path.exists(path) and is_hidden(path)}
-    if not hidden or os.geteuid() != 0:
+    """Returns the paths of files and folders by name, with a copy in place of each unusable path. The copies exist until this process
+    ends."""
+    unusable = {name: Path(path) for name, path in given.items() if os.path.exists(path) and is_unusable(path)}
+    if not unusable:
         return given
     place = Path(tempfile.mkdtemp(prefix="vkl-open-"))
     atexit.register(shutil.rmtree, place, ignore_errors=True)
     place.chmod(0o755)
     copies = {}
-    for name, path in hidden.items():
+    for name, path in unusable.items():
         copy = place / name / path.name
         copy.parent.mkdir(mode=0o755)
         if path.is_dir():

@@ -81,8 +81,7 @@ def run(program, words, before):
 
 
 def open_to_others(programs):
-    """Names the vkloader and the library under test in variables, with copies of files that other users cannot read. The tests of vkloader
-    start it as another user."""
+    """Names the vkloader and the library under test in variables, with copies where tests cannot use them in place (tests/opened.py)."""
     built_beside = [Path(executable).parent.parent for package, _, executable, _ in programs if package == "vkloader"]
     if built_beside:
         tested = {"VKL_VKLOADER": str(built_beside[0] / "vkloader")}

@@ -15,8 +15,8 @@ if [ "${1:-}" = figures ]; then
     $CARGO build --locked --quiet --release -p vkgen -p mock-driver
     make/programs.sh
     # Uses an optimised mock driver, which adds little to the measured times.
-    cp "$TARGET/release/libmock_driver.so" "$PROGRAMS/mock/libmock_driver.so"
-    VKL_LIBRARY=$LIBRARY VKL_PEER_LIBRARY=$(peer_library) VKL_PROGRAMS=$PROGRAMS VKL_VKGEN=$TARGET/release/vkgen \
+    cp "$RELEASE/libmock_driver.so" "$PROGRAMS/mock/libmock_driver.so"
+    VKL_LIBRARY=$LIBRARY VKL_PEER_LIBRARY=$(peer_library) VKL_PROGRAMS=$PROGRAMS VKL_VKGEN=$RELEASE/vkgen \
         exec python3 tests/bench/figures.py "${@:2}"
 fi
 check_peer
@@ -32,7 +32,8 @@ limits) exec python3 tests/bench/gate.py refresh ;;
     if [ -z "${VKL_PLAIN_LIBRARY:-}" ]; then
         CARGO_TARGET_DIR=$TARGET/plain $CARGO build --locked --quiet --release -p vulkan-loader \
             --no-default-features --features service
-        export VKL_PLAIN_LIBRARY=$TARGET/plain/release/libvulkan.so
+        VKL_PLAIN_LIBRARY=$(built_below "$TARGET/plain")/release/libvulkan.so
+        export VKL_PLAIN_LIBRARY
     fi
     ;;
 drivers | quick | profile) ;;

@@ -1,6 +1,7 @@
 """Tests that the tests do not depend on the files, variables and permissions of this machine."""
 
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -38,7 +39,7 @@ def unset():
 def plain():
     """A folder for temporary files is replaced if its path is long, or if it is missing. A usual path stays. Root's tests start programs as
     other users, so root also replaces a folder that is closed to them."""
-    words = ["bash", "-c", '. make/common.sh; plain_temporary_folder; printf %s "$TMPDIR"']
+    words = ["bash", "-c", '. make/common.sh; . make/settings.sh; plain_temporary_folder; printf %s "$TMPDIR"']
 
     def chosen(folder):
         return run(words, HANG, env={**os.environ, "TMPDIR": str(folder)}, cwd=ROOT)
@@ -51,7 +52,11 @@ def plain():
 
 
 def copied():
-    """Other users can read the copies of files in a closed folder. Files in an open folder are not copied."""
+    """Other users can read the copies of files in a closed folder. The path of a copy is plain. Other files are not copied."""
+    odd = scratch("it's odd") / "library"
+    odd.write_text("content")
+    copy = opened.paths({"library": str(odd)})["library"]
+    expect("'" not in copy and Path(copy).read_text() == "content", copy)
     if os.geteuid() != 0:
         raise Skip("only the superuser starts programs as other users")
     user = [tool("setpriv"), "--reuid", "65534", "--regid", "65534", "--clear-groups", "--"]
@@ -84,10 +89,59 @@ def git():
     expect("gpgsign" not in output and "GIT_INDEX_FILE" not in output and "safe.directory=" in output, output)
 
 
+# Settings of a user that would change the results of a script.
+ODD = {
+    "BASH_ENV": "/none/such",
+    "CARGO_ENCODED_RUSTFLAGS": "--cfg=odd",
+    "CARGO_PROFILE_RELEASE_LTO": "off",
+    "CARGO_TERM_COLOR": "always",
+    "CDPATH": "/usr:/tmp",
+    "MAKEFLAGS": "-j8 --jobserver-auth=3,4",
+    "POSIXLY_CORRECT": "1",
+    "PYTHONOPTIMIZE": "2",
+    "PYTHONPATH": "/none/such",
+    "PYTHONSAFEPATH": "1",
+    "RUSTC_WRAPPER": "/none/such",
+    "RUSTFLAGS": "-C target-cpu=native",
+}
+
+
+def settings():
+    """Cargo and Python get no setting of the user from the stages of `make test`, and packagers' stages keep the flags of the compiler."""
+    folder = scratch("settings")
+    (folder / "cargo").write_text("#!/bin/sh\nenv\n")
+    (folder / "cargo").chmod(0o755)
+    # The output belongs below the checkout, because the setting is relative.
+    target = ROOT / "target" / folder.name
+    variables = {**os.environ, **ODD, "CARGO": str(folder / "cargo"), "CARGO_TARGET_DIR": str(target.relative_to(ROOT))}
+    try:
+        run([ROOT / "make/test.sh", "format"], HANG, env=variables, cwd="/")
+        seen = dict(line.split("=", 1) for line in (target / "test/format.log").read_text().splitlines() if "=" in line)
+    finally:
+        shutil.rmtree(target, ignore_errors=True)
+    kept = {name: seen[name] for name, value in ODD.items() if seen.get(name) == value}
+    expect(not kept, kept)
+    expect(seen["CARGO_TARGET_DIR"] == str(target) and seen["RUSTFLAGS"] == "", seen)
+    words = ["bash", "-c", '. make/common.sh; . make/settings.sh; usual_settings check; printf %s "$RUSTFLAGS"']
+    expect(run(words, HANG, env={**os.environ, "RUSTFLAGS": "--cfg=one"}, cwd=ROOT) == "--cfg=one", "a packager's flags are lost")
+
+
+def foreign():
+    """The tests refuse to build for another machine, which a variable or cargo's configuration can name."""
+    other = "riscv64gc-unknown-none-elf"
+    home = scratch("cargo-home")
+    (home / "config.toml").write_text(f'[build]\ntarget = "{other}"\n')
+    for variables in ({"CARGO_BUILD_TARGET": other}, {"CARGO_HOME": str(home), "CARGO_BUILD_TARGET": ""}):
+        output = run([ROOT / "make/test.sh", "format"], HANG, status=3, env={**os.environ, **variables}, cwd=ROOT)
+        expect(f"cargo builds for {other}: set CARGO_BUILD_TARGET=" in output and len(output.splitlines()) == 1, output)
+
+
 CASES = [
     ("the files of this machine are hidden", empty),
     ("the variables of this machine are hidden", unset),
     ("an unusual TMPDIR", plain),
-    ("files that other users cannot read are copied", copied),
+    ("files that tests cannot use in place are copied", copied),
+    ("the settings of this user", settings),
+    ("a target of another machine", foreign),
     ("the configuration of git is not that of the user", git),
 ]

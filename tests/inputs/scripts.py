@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from cases import HANG, ROOT, Skip, expect, run, scratch
+from cases import HANG, ROOT, Skip, built_below, expect, run, scratch
 
 # Environment in which a build fails. The exit status of a script that reaches its build is therefore different from the
 # status of a script that refuses an argument.
@@ -49,7 +49,7 @@ def documents(tree, *arguments, status=0):
         # xtask is built from the tree of this script, but runs in `tree`.
         target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
         run([*os.environ.get("CARGO", "cargo").split(), "build", "--locked", "--quiet", "-p", "xtask"], HANG, cwd=ROOT)
-        built = (ROOT / target).resolve() / "debug/xtask"
+        built = built_below((ROOT / target).resolve()) / "debug/xtask"
     return run([built, "documents", *arguments], HANG, status=status, cwd=tree)
 
 

@@ -8,7 +8,7 @@ from cases import Failure, Skip, scratch, setting
 
 DRIVERS = Path("/usr/share/vulkan/icd.d")
 # Environment variables that a program receives from this process. Other variables could change the loaded libraries.
-KEPT = ("PATH", "HOME", "TMPDIR", "LANG")
+KEPT = ("PATH", "TMPDIR", "LANG")
 
 
 def ours():
@@ -22,14 +22,15 @@ def peer():
 
 
 def environment(library, **extra):
-    """Returns the environment of a program that finds this library under both of its names."""
+    """Returns the environment of a program that finds this library under both of its names. The home folder is empty, because the loader
+    would find the user's drivers and layers there."""
     folder = scratch("library")
     for name in ("libvulkan.so.1", "libvulkan.so"):
         (folder / name).symlink_to(library.resolve())
     runtime = scratch("runtime")
     runtime.chmod(0o700)
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
-    own = {"LD_LIBRARY_PATH": str(folder), "XDG_RUNTIME_DIR": str(runtime), "LC_ALL": "C.UTF-8"}
+    own = {"LD_LIBRARY_PATH": str(folder), "HOME": str(scratch("home")), "XDG_RUNTIME_DIR": str(runtime), "LC_ALL": "C.UTF-8"}
     return {**kept, **own, **{name: str(value) for name, value in extra.items()}}
 
 

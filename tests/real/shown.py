@@ -7,7 +7,7 @@ import subprocess
 
 import installed
 import loader
-from cases import HANG, ROOT, Skip, expect, run, scratch, setting, tool
+from cases import HANG, ROOT, Skip, built_below, expect, run, scratch, setting, tool
 
 # Folder name with a quote and blanks, which a shell, make and a list of flags each interpret differently.
 NAME = "it's a tree"
@@ -50,7 +50,7 @@ exec '{vkgen}' "$@"
 def copy():
     """Returns a copy of the tree, with the results of a build, in a folder with special characters in its name."""
     programs = setting("VKL_PROGRAMS")
-    built = programs.parent
+    built = built_below(programs.parent)
     generators = [path for path in (built / "release/vkgen", built / "debug/vkgen") if path.is_file()]
     if not generators:
         raise Skip("vkgen is not built")
@@ -74,8 +74,9 @@ def copy():
         (programs / "mock/libmock_driver.so", "debug/libmock_driver.so"),
         (programs / "ash-client", "debug/ash-client"),
     ):
-        (tree / "target" / target).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(source, tree / "target" / target)
+        copy = built_below(tree / "target") / target
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, copy)
     cargo = scratch("cargo") / "cargo"
     cargo.write_text(CARGO.format(vkgen=vkgen))
     cargo.chmod(0o755)

@@ -19,8 +19,8 @@ C_LIBRARY = ("ld-linux", "ld-musl", "libc.so", "libm.so", "libdl.so", "libpthrea
 def vkloader(*arguments, status=0, **variables):
     """Returns the standard output of `vkloader files`."""
     program = setting("VKL_VKLOADER")
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
-    environment = kept | {name: str(value) for name, value in variables.items()}
+    kept = {name: os.environ[name] for name in ("PATH", "TMPDIR") if name in os.environ}
+    environment = kept | {"HOME": "/none/such"} | {name: str(value) for name, value in variables.items()}
     words = " ".join(f'"{word}"' for word in (program, "files", "--library", setting("VKL_LIBRARY"), *arguments))
     # Standard error is discarded, because `vkloader files` writes remarks about its list of files there.
     return run(["sh", "-c", f"{words} 2>/dev/null"], HANG, status=status, env=environment)

@@ -86,7 +86,7 @@ of_debian() {
     shift 2
     PATH=/usr/bin:$PATH RUSTC_BOOTSTRAP=1 __CARGO_TESTS_ONLY_SRC_ROOT=$OUT/library \
         CARGO_PROFILE_DEV_DEBUG=0 CARGO_TARGET_DIR=$WINDOWS/$folder \
-        CARGO_TARGET_I686_PC_WINDOWS_GNU_RUSTFLAGS=-Lnative=$OUT cargo "$word" --locked --quiet \
+        CARGO_TARGET_I686_PC_WINDOWS_GNU_RUSTFLAGS=-Lnative=$OUT env -u RUSTFLAGS cargo "$word" --locked --quiet \
         -Zbuild-std-features=panic-unwind --config "profile.dev.package.mock-driver.opt-level=0" \
         --config "profile.dev.package.mock-layer.opt-level=0" "$@"
 }

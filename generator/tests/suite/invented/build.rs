@@ -44,7 +44,9 @@ pub(crate) fn build_and_call(files: &[File], rows: &BTreeMap<String, Row>) {
         ])
         .arg(&target)
         .current_dir(&tree));
-    call(&place, &target.join("debug"), rows);
+    // If this variable is set, cargo uses a subfolder with its name.
+    let subfolder = std::env::var("CARGO_BUILD_TARGET").unwrap_or_default();
+    call(&place, &target.join(subfolder).join("debug"), rows);
 }
 
 fn call(place: &Path, built: &Path, rows: &BTreeMap<String, Row>) {
