@@ -323,7 +323,7 @@ target_link_libraries(hello PRIVATE {target})
 def configure(prefix, package, target, status=0):
     """Configures a CMake project that asks for the package; returns its build folder and CMake's output."""
     folder = scratch("cmake")
-    sources = " ".join(str(path) for path in HELLO)
+    sources = " ".join(f'"{path}"' for path in HELLO)
     project = CMAKE.format(package=package, sources=sources, flags=" ".join(CFLAGS), target=target)
     (folder / "CMakeLists.txt").write_text(project)
     build = folder / "build"

@@ -23,7 +23,7 @@ def environments():
     the first call makes."""
     if not _made:
         plain = loader.environment(loader.ours(), XDG_CACHE_HOME=scratch("caches"), VK_LOADER_CATALOGUE="on", NODEVICE_SELECT="1")
-        update = [setting("VKL_VKLOADER"), "catalogue", "update", "--user", "--library", loader.ours()]
+        update = [setting("VKL_VKLOADER"), "catalogue", "update", "--user", "--timeout", HANG, "--library", loader.ours()]
         run(update, HANG, env=plain)
         _made.update(plain=plain, lazy={**plain, "VK_LOADER_DRIVER_POLICY": "lazy"})
     return _made["plain"], _made["lazy"]

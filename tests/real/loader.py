@@ -48,7 +48,7 @@ def mapped(pid):
         maps = Path(f"/proc/{pid}/maps").read_text()
     except OSError:
         return set()
-    return set(re.findall(r"(/\S+)$", maps, re.MULTILINE))
+    return set(re.findall(r"^(?:\S+ +){5}(/.*)$", maps, re.MULTILINE))
 
 
 def check_mapped(files, library, layer=None):

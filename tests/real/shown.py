@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 
@@ -43,7 +44,7 @@ CARGO = """#!/bin/sh
 [ "$1" = run ] || exit 0
 while [ "$1" != -- ]; do shift; done
 shift
-exec '{vkgen}' "$@"
+exec {vkgen} "$@"
 """
 
 
@@ -78,7 +79,7 @@ def copy():
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source, copy)
     cargo = scratch("cargo") / "cargo"
-    cargo.write_text(CARGO.format(vkgen=vkgen))
+    cargo.write_text(CARGO.format(vkgen=shlex.quote(str(vkgen))))
     cargo.chmod(0o755)
     inherited = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "CARGO_TARGET_DIR", "VKL_LIBRARY", "LD_LIBRARY_PATH")
     environment = {name: value for name, value in os.environ.items() if name not in inherited}

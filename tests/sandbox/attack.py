@@ -24,8 +24,8 @@ import time
 from pathlib import Path
 
 from attacker import Attacker, die_with_parent, ending
-from cases import HANG, Failure, expect, run, setting, start, tool
-from service import SECOND, UNANSWERED, Looking, Service, same
+from cases import HANG, Failure, Skip, expect, run, setting, start, tool
+from service import SECOND, UNANSWERED, UNTRUSTED, Looking, Service, same
 
 # User IDs of the attackers, and of the honest programs.
 ATTACKING, HONEST = (20_001, 20_002, 20_003, 0), (20_011, 20_012, 0)
@@ -175,6 +175,15 @@ class Honest(Looking):
         self.log = place / f"log-{user}"
         with self.log.open("ab") as log:
             self.process = start(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, env=environment)
+
+    def check_trust(self):
+        """Fails if the program does not trust the service, or skips the case if this system hides who is root. In a user namespace, the
+        program recognises root by the owner of `/proc/sys`."""
+        text = self.log.read_text()
+        if UNTRUSTED in text:
+            if not Path("/proc/sys/kernel").exists():
+                raise Skip("this system does not show /proc/sys, so programs in a user namespace do not trust root's service")
+            raise Failure(text[-2000:])
 
 
 @contextlib.contextmanager

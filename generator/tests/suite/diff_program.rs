@@ -148,7 +148,7 @@ fn a_header_version_is_fetched_by_the_script() {
     let scratch = crate::common::Scratch::new();
     let script = scratch.path().join("fetch.sh");
     let text = format!(
-        "#!/bin/sh\nmkdir -p \"${{0%/*}}/input/$1\" && cp '{}' \"${{0%/*}}/input/$1/\"\n",
+        "#!/bin/sh\nmkdir -p \"${{0%/*}}/input/$1\" && cp \"{}\" \"${{0%/*}}/input/$1/\"\n",
         path.display()
     );
     steady::write_script(&script, &text);
