@@ -3,10 +3,12 @@
 use super::drivers::{self, row_of};
 use super::generations::HASVK;
 use super::machine::Machine;
+use super::permissions::permissions;
 use super::{CONTAINERS, NVIDIA};
 use crate::causes::overriding::REPLACING;
 use crate::causes::{packages, unsearched};
 use crate::report::{Card, Dropped, Report, codes};
+use std::path::PathBuf;
 
 /// Remedy for a container that has NVIDIA's card but not NVIDIA's libraries.
 const NVIDIA_IN_CONTAINER: &str = "Let NVIDIA's container tools add the libraries: docker run --runtime=nvidia --gpus all -e \
@@ -99,6 +101,24 @@ pub(super) fn with_driver(mut node: Dropped, card: &Card, machine: &Machine, rep
         node.advice = format!("{}. {}", node.advice.trim_end_matches('.'), missing.advice);
     }
     node
+}
+
+/// Returns the finding about a card without an installed driver. The driver alone does not help if the node of the card is one of `closed`, the nodes
+/// that this user may not open.
+pub(super) fn missing(card: &Card, closed: &[PathBuf], machine: &Machine, report: &Report) -> Option<Dropped> {
+    let mut found = drivers::missing(card, machine, report)?;
+    let own = card.node.as_deref().map(|node| machine.path(node));
+    let own: Vec<PathBuf> = closed
+        .iter()
+        .filter(|node| Some(*node) == own.as_ref())
+        .cloned()
+        .collect();
+    let is_missing = found.code == codes::HARDWARE_NO_DRIVER.name;
+    if let Some(node) = permissions(machine, &own).filter(|_| is_missing) {
+        found.findings.extend(node.findings.first().cloned());
+        found.advice = format!("{}. Also: {}", found.advice.trim_end_matches('.'), node.advice);
+    }
+    Some(found)
 }
 
 /// Returns the remedy for a card whose Vulkan driver is not installed.

@@ -168,7 +168,7 @@ fn obstacles(machine: &Machine, report: &Report, wanted: Option<&str>, is_replac
     found.extend(unused);
     let missing = reachable
         .iter()
-        .filter_map(|card| drivers::missing(card, machine, report));
+        .filter_map(|card| install::missing(card, &closed, machine, report));
     // A variable that replaces the search leaves out installed drivers, but no variable leaves out drivers that do not exist.
     found.extend(missing.filter(|one| !is_replaced || one.code == codes::HARDWARE_WITHOUT_VULKAN.name));
     if found.is_empty() {

@@ -79,3 +79,16 @@ fn the_series_that_the_alternatives_choose_counts() {
     let codes: Vec<&str> = found.dropped.iter().map(|one| one.code.as_str()).collect();
     assert!(!codes.contains(&"hardware.nvidia-versions"), "{codes:?}");
 }
+
+/// The driver alone does not help a user who may not open the node of the card.
+#[test]
+fn a_missing_driver_comes_with_the_closed_node_of_its_card() {
+    let system = with(&[RADEON]);
+    let report = system.found(idle(&["libvulkan_lvp.so"]));
+    let machine = Machine::at(system.0.path());
+    for (node, is_closed) in [("/dev/dri/renderD128", true), ("/dev/dri/renderD129", false)] {
+        let closed = [machine.path(node)];
+        let found = install::missing(&report.hardware[0], &closed, &machine, &report).expect("no driver");
+        assert_eq!(found.advice.contains(". Also: "), is_closed, "{}", found.advice);
+    }
+}
