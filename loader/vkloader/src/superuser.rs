@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Commands that only the superuser may run.
-const COMMANDS: [&str; 35] = [
+const COMMANDS: [&str; 37] = [
     "add-apt-repository",
     "addgroup",
     "akmods",
@@ -35,8 +35,10 @@ const COMMANDS: [&str; 35] = [
     "restorecon",
     "setcap",
     "setsebool",
+    "steamos-readonly",
     "systemctl",
     "tee",
+    "transactional-update",
     "ubuntu-drivers",
     "udevadm",
     "update-grub",

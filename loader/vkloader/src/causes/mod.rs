@@ -9,6 +9,7 @@ pub(crate) mod elf;
 mod executable;
 mod foreign;
 mod hardware;
+mod image;
 mod instance;
 mod late;
 mod left_out;
@@ -100,6 +101,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     taken_out::complete(report);
     origin::name_application(report);
     outside::complete(report);
+    image::complete(report);
     follow_from_devices(report, &records);
     put_drivers_first(report);
     late::cards_first(report);
