@@ -35,9 +35,10 @@ def _open(path):
 
 
 def is_unusable(path):
-    """Returns True if the path has special characters. For the superuser, who can start programs as other users, also returns True if the
-    path is hidden from them."""
-    return not re.fullmatch(r"[A-Za-z0-9/._+-]+", str(path)) or (os.geteuid() == 0 and is_hidden(path))
+    """Returns True if the path, with or without its links, has special characters. For the superuser, who can start programs as other
+    users, also returns True if the path is hidden from them."""
+    plain = all(re.fullmatch(r"[A-Za-z0-9/._+-]+", str(one)) for one in (path, Path(path).resolve()))
+    return not plain or (os.geteuid() == 0 and is_hidden(path))
 
 
 def paths(given):
