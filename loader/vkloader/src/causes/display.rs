@@ -366,7 +366,7 @@ fn x11(display: &str, variables: &Variables) -> Option<Problem> {
     let cookie = xserver::cookie(number, variables);
     let connected = UnixStream::connect(&socket).map(|mut server| xserver::accepts(&mut server, cookie.as_deref()));
     match connected {
-        Ok(Some(false)) => Some(Problem {
+        Ok(Some(false)) => session::of_other_host(display, number, variables).or_else(|| Some(Problem {
             finding: format!(
                 "DISPLAY is {display}, and its server refuses programs without authorization: neither XAUTHORITY nor ~/.Xauthority leads to a file with an authorization \
                  for it that this user may read"
@@ -378,7 +378,7 @@ fn x11(display: &str, variables: &Variables) -> Option<Problem> {
                     session::own_name()
                 ),
             }),
-        }),
+        })),
         Ok(_) => None,
         Err(error) if error.kind() == ErrorKind::PermissionDenied => Some(Problem::without_remedy(format!(
             "DISPLAY is {display}, and this user may not open {path}"

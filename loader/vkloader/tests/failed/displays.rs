@@ -206,6 +206,56 @@ fn a_display_that_refuses_the_program_is_named() {
     std::fs::remove_file(path).expect("just made");
 }
 
+/// Authorization that the X servers of these tests accept.
+const COOKIE: &[u8] = b"0123456789abcdef";
+
+/// Gives programs a file with an authorization for a display. `kind` determines whether the entry is for the host in it, or for each host.
+fn authorize(machine: &mut Machine, kind: [u8; 2], number: u32) {
+    let mut entry = kind.to_vec();
+    for part in [
+        b"elsewhere",
+        number.to_string().as_bytes(),
+        b"MIT-MAGIC-COOKIE-1",
+        COOKIE,
+    ] {
+        entry.extend(u16::try_from(part.len()).expect("short").to_be_bytes());
+        entry.extend(part);
+    }
+    let file = machine.file("cookies", entry);
+    machine.variable("XAUTHORITY", file.to_str().expect("plain"));
+}
+
+/// A container has a host name of its own, so the libraries of X11 do not use the authorization for the host.
+#[test]
+fn an_authorization_for_another_host_is_named() {
+    let _alone = alone();
+    let mut machine = Machine::new();
+    machine.driver("good", "device one");
+    let program = with_library(&machine, "libxcb.so.1");
+    let Some((server, path, number)) = x_server(6) else {
+        return;
+    };
+    serve(server, |mut client| {
+        let mut hello = [0; 12];
+        client.read_exact(&mut hello)?;
+        // Clients without an authorization send nothing more.
+        let mut rest = vec![0; if hello[8] == 0 { 0 } else { 20 + COOKIE.len() }];
+        client.read_exact(&mut rest)?;
+        client.write_all(&[rest.ends_with(COOKIE).into()])
+    });
+    machine.variable("DISPLAY", format!(":{number}"));
+    authorize(&mut machine, [1, 0], number);
+    let explained = of_program(&machine, &program, &[]);
+    assert_eq!(explained.first(), "display.missing");
+    let findings = explained.findings();
+    assert!(findings.contains("is for the host elsewhere"), "{findings}");
+    assert!(explained.advice().contains("nmerge"), "{}", explained.advice());
+    machine.unset("XAUTHORITY");
+    authorize(&mut machine, [0xFF, 0xFF], number);
+    assert!(!of_program(&machine, &program, &[]).codes().contains(&"display.missing"));
+    std::fs::remove_file(path).expect("just made");
+}
+
 /// The remedy names another X server of the machine only if that server accepts the program. The machine of this test shows only its own
 /// server, because other tests have servers that accept every program.
 #[test]
@@ -244,19 +294,8 @@ fn a_remote_desktop_without_dri3_is_named() {
     let Some((server, path, number)) = x_server(1) else {
         return;
     };
-    let mut cookies = vec![1, 0, 0, 4];
-    cookies.extend(b"host");
-    for part in [
-        number.to_string().as_bytes(),
-        b"MIT-MAGIC-COOKIE-1",
-        b"0123456789abcdef",
-    ] {
-        cookies.extend(u16::try_from(part.len()).expect("short").to_be_bytes());
-        cookies.extend(part);
-    }
-    let file = machine.file("cookies", cookies);
+    authorize(&mut machine, [0xFF, 0xFF], number);
     machine.variable("DISPLAY", format!(":{number}"));
-    machine.variable("XAUTHORITY", file.to_str().expect("plain"));
     // A server that does not answer may or may not have DRI3, so the remedy names DRI3 with a condition only.
     let explained = of_program(&machine, &program, &["device"]);
     let found = explained.found("program.failed")["advice"].to_string();
@@ -269,7 +308,7 @@ fn a_remote_desktop_without_dri3_is_named() {
     serve(server, move |mut client| {
         let mut hello = [0; 12 + 20 + 16];
         client.read_exact(&mut hello)?;
-        let accepts = hello.ends_with(b"0123456789abcdef");
+        let accepts = hello.ends_with(COOKIE);
         client.write_all(&[accepts.into(), 0, 11, 0, 0, 0, 1, 0, 9, 9, 9, 9])?;
         // The first client only checks that the server is running and accepts the authorization.
         let mut request = [0; 12];

@@ -1,6 +1,6 @@
 //! Finds the displays of running sessions, for programs that run apart from them, for example over ssh, sudo or su.
 
-use super::{X_SOCKETS, other_socket, xserver};
+use super::{Problem, X_SOCKETS, other_socket, x_socket, xserver};
 use crate::shell::word;
 use crate::variables::Variables;
 use std::fs;
@@ -73,6 +73,25 @@ pub(super) fn authority(number: &str) -> Option<PathBuf> {
     // Users know the file of their home folder; a server may delete its own file with the session.
     files.sort_by_key(|file| !file.ends_with(".Xauthority"));
     files.into_iter().find(opens)
+}
+
+/// Returns the problem with an X server at a socket that refuses a program, because the entry in the file of authorizations is for another host. A container
+/// has a host name of its own.
+pub(super) fn of_other_host(display: &str, number: &str, variables: &Variables) -> Option<Problem> {
+    let mut server = UnixStream::connect(x_socket(number)).ok()?;
+    let (other, own) = xserver::of_other_host(&mut server, number, variables)?;
+    let path = xserver::file(variables);
+    let file = word(&path.display().to_string());
+    Some(Problem {
+        finding: format!(
+            "DISPLAY is {display}, and its server refuses the program: the authorization in {} is for the host {other}, and the name of this system is {own}",
+            path.display()
+        ),
+        advice: Some(format!(
+            "Let the authorization count for each host: xauth -f {file} nlist | sed 's/^..../ffff/' | xauth -f {file} nmerge -; or give the container the              name of the host: docker run --hostname {}",
+            word(&other)
+        )),
+    })
 }
 
 /// Returns the file of authorizations in the arguments of the X server `number`: `Xorg :0 -auth FILE`.

@@ -5,11 +5,14 @@ use rustix::system::uname;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Name of the method of authorization that the X servers of this machine use.
 const COOKIE: &[u8] = b"MIT-MAGIC-COOKIE-1";
+/// Kinds of authorizations: for a host that the address names, and for any host.
+const OF_HOST: [u8; 2] = [1, 0];
+const OF_ANY: [u8; 2] = [0xFF, 0xFF];
 /// Time limit for each answer of the server.
 const LIMIT: Duration = Duration::from_secs(1);
 
@@ -107,12 +110,16 @@ fn limits_dri(line: &str) -> bool {
     matches!(words[..], ["dri", "1" | "2", ..])
 }
 
-fn cookies(variables: &Variables) -> Vec<u8> {
-    let file = match variables.get("XAUTHORITY") {
+/// Returns the path of the file of authorizations that programs use.
+pub(super) fn file(variables: &Variables) -> PathBuf {
+    match variables.get("XAUTHORITY") {
         Some(file) => file.into(),
         None => Path::new(&variables.get("HOME").unwrap_or_default()).join(".Xauthority"),
-    };
-    std::fs::read(file).unwrap_or_default()
+    }
+}
+
+fn cookies(variables: &Variables) -> Vec<u8> {
+    std::fs::read(file(variables)).unwrap_or_default()
 }
 
 /// Returns the authorization for a display of this machine.
@@ -125,32 +132,82 @@ pub(super) fn cookie_in(entries: &[u8], number: &str) -> Option<Vec<u8>> {
     cookie_of(entries, number, uname().nodename().to_bytes())
 }
 
-/// Returns the authorization for a display of the machine `host`. Several machines can share one file. Prefers an entry for this machine, and then
-/// one for any machine.
-fn cookie_of(mut rest: &[u8], number: &str, host: &[u8]) -> Option<Vec<u8>> {
-    const OF_ANY: [u8; 2] = [0xFF, 0xFF];
-    let mut found: Option<(u8, Vec<u8>)> = None;
-    loop {
-        let kind = take(&mut rest, 2);
-        let mut parts = [&[][..]; 4];
-        let is_whole = parts.iter_mut().all(|part| {
-            let length = take(&mut rest, 2).map(|length| u16::from_be_bytes([length[0], length[1]]));
-            let bytes = length.and_then(|length| take(&mut rest, usize::from(length)));
-            bytes.map(|bytes| *part = bytes).is_some()
-        });
-        let Some(kind) = kind.filter(|_| is_whole) else {
-            return found.map(|(_, data)| data);
+/// Returns the authorization for a display of the machine `host`. Several machines can share one file, and the libraries of X11 skip the entries for
+/// others. Prefers an entry for this machine, and then one for any machine.
+fn cookie_of(entries: &[u8], number: &str, host: &[u8]) -> Option<Vec<u8>> {
+    let distance = |entry: &Entry<'_>| match entry.kind {
+        OF_HOST if entry.address == host => Some(0),
+        OF_ANY => Some(1),
+        _ => None,
+    };
+    let own = Entries(entries).filter(|entry| entry.is_for(number));
+    let nearest = own.filter_map(|entry| Some((distance(&entry)?, entry.data)));
+    nearest
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, data)| data.into())
+}
+
+/// Returns the authorization for a display in a file whose entries for this display all name other hosts than `host`, with the name in the entry.
+fn other_host(entries: &[u8], number: &str, host: &[u8]) -> Option<(String, Vec<u8>)> {
+    if cookie_of(entries, number, host).is_some() {
+        return None;
+    }
+    let mut others = Entries(entries).filter(|entry| entry.kind == OF_HOST && entry.is_for(number));
+    let entry = others.next()?;
+    Some((String::from_utf8_lossy(entry.address).into_owned(), entry.data.into()))
+}
+
+/// Returns the host in the entry for a display, if a server accepts the authorization in it, but the entry is for another host than this one. Also
+/// returns the name of this host. The libraries of X11 then use no authorization.
+pub(super) fn of_other_host(
+    server: &mut impl Connection,
+    number: &str,
+    variables: &Variables,
+) -> Option<(String, String)> {
+    let own = uname();
+    let (other, cookie) = other_host(&cookies(variables), number, own.nodename().to_bytes())?;
+    let is_it = accepts(server, Some(&cookie)) == Some(true);
+    is_it.then(|| (other, own.nodename().to_string_lossy().into_owned()))
+}
+
+/// An entry in a file of authorizations.
+struct Entry<'a> {
+    kind: [u8; 2],
+    /// Name of the host.
+    address: &'a [u8],
+    /// Number of the display; empty for all displays.
+    number: &'a [u8],
+    /// Name of the method.
+    name: &'a [u8],
+    data: &'a [u8],
+}
+
+impl Entry<'_> {
+    fn is_for(&self, number: &str) -> bool {
+        self.name == COOKIE && (self.number.is_empty() || self.number == number.as_bytes())
+    }
+}
+
+/// The rest of a file of authorizations.
+struct Entries<'a>(&'a [u8]);
+
+impl<'a> Iterator for Entries<'a> {
+    type Item = Entry<'a>;
+
+    fn next(&mut self) -> Option<Entry<'a>> {
+        let kind = take(&mut self.0, 2)?.try_into().ok()?;
+        let mut part = || {
+            let length = take(&mut self.0, 2)?;
+            let length = u16::from_be_bytes([length[0], length[1]]);
+            take(&mut self.0, length.into())
         };
-        let [address, of, name, data] = parts;
-        let distance = match kind {
-            _ if address == host => 0,
-            _ if kind == OF_ANY => 1,
-            _ => 2,
-        };
-        let is_nearer = found.as_ref().is_none_or(|(known, _)| distance < *known);
-        if name == COOKIE && (of.is_empty() || of == number.as_bytes()) && is_nearer {
-            found = Some((distance, data.into()));
-        }
+        Some(Entry {
+            kind,
+            address: part()?,
+            number: part()?,
+            name: part()?,
+            data: part()?,
+        })
     }
 }
 
@@ -187,6 +244,13 @@ mod tests {
             assert_eq!(found, wanted.as_bytes(), "{number} {host}");
         }
         assert_eq!(cookie_of(&entries[..7], "10", b"node1"), None);
+        // The entry for another machine is not used, and is named if there is no other.
+        let others = of_node(b"node1");
+        assert_eq!(cookie_of(&others, "10", b"node2"), None);
+        let other = |number, host| other_host(&others, number, host).map(|(host, _)| host);
+        assert_eq!(other("10", b"node2").as_deref(), Some("node1"));
+        assert_eq!(other("10", b"node1"), None);
+        assert_eq!(other("11", b"node2"), None);
     }
 
     #[test]
