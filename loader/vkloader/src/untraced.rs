@@ -215,7 +215,14 @@ fn to_replace(path: &str, folder: &Path, library: &Path) -> String {
     if is_in_variable(folder) {
         return format!("take {folder_name} out of LD_LIBRARY_PATH");
     }
-    let usual = || causes::elf::without_variable(LOADER, Identity::of_this_process());
+    let own = Identity::of_this_process();
+    if let Some((remove, other)) = causes::before_usual(Path::new(path), own) {
+        return format!(
+            "the configuration of the dynamic linker leads to {folder_name} before the folders of the system; remove that loader, so that programs get {}: {remove}",
+            other.display()
+        );
+    }
+    let usual = || causes::elf::without_variable(LOADER, own);
     let library = Some(library.to_path_buf())
         .filter(|library| library.is_absolute())
         .or_else(usual);

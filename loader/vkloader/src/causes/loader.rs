@@ -160,7 +160,17 @@ fn to_remove(path: &Path, mut others: impl Iterator<Item = PathBuf>, own: Identi
         is_other && Fault::of(other, own).is_none() && Closure::of(other, own).missing.is_empty()
     };
     let other = others.find(is_whole)?;
-    let (path, real) = [path, &real].map(|path| word(&path.display().to_string())).into();
+    let command = removal(path, &real);
+    Some((
+        format!("the loader of the system is whole: {}", other.display()),
+        format!("Remove the broken loader, which belongs to no package and comes before that of the system: {command}"),
+    ))
+}
+
+/// Returns the command that removes a loader of no package, so that the dynamic linker finds that of the system. `real` is the file to which the path
+/// leads.
+fn removal(path: &Path, real: &Path) -> String {
+    let (path, real) = [path, real].map(|path| word(&path.display().to_string())).into();
     let link = if path == real {
         String::new()
     } else {
@@ -171,12 +181,28 @@ fn to_remove(path: &Path, mut others: impl Iterator<Item = PathBuf>, own: Identi
     } else {
         format!("mv {real} {real}.off")
     };
-    Some((
-        format!("the loader of the system is whole: {}", other.display()),
-        format!(
-            "Remove the broken loader, which belongs to no package and comes before that of the system: {command} && ldconfig"
-        ),
-    ))
+    format!("{command} && ldconfig")
+}
+
+/// Returns the remedy for a loader that the configuration of the dynamic linker finds before that of the system: the command that removes the loader, and
+/// the loader that programs then get. Returns `None` if the linker finds another loader, or if the system has no other one.
+pub(crate) fn before_usual(path: &Path, own: Identity) -> Option<(String, PathBuf)> {
+    let folders = usual_folders().map(|folder| Path::new(folder).join(OF_PROGRAMS));
+    before(path, &without_variable(OF_PROGRAMS, own)?, folders, own)
+}
+
+/// Returns the same as [`before_usual`]. `found` is the loader that the dynamic linker finds, and `usual` has the paths of loaders of the system.
+fn before(
+    path: &Path,
+    found: &Path,
+    mut usual: impl Iterator<Item = PathBuf>,
+    own: Identity,
+) -> Option<(String, PathBuf)> {
+    let real = fs::canonicalize(path).ok()?;
+    let leads_to = |file: &Path| fs::canonicalize(file).is_ok_and(|file| file == real);
+    let is_other = |file: &PathBuf| !leads_to(file) && Identity::of(file) == Some(own);
+    let other = usual.find(is_other).filter(|_| leads_to(found))?;
+    Some((removal(path, &real), other))
 }
 
 /// Folder with files that no package brings.
@@ -224,5 +250,24 @@ mod tests {
             advice.ends_with(&format!(": mv {real} {real}.off && ldconfig")),
             "{advice}"
         );
+    }
+
+    #[test]
+    fn a_loader_that_the_linker_finds_first_is_removed_and_not_linked_to_itself() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [own_build, usual] = ["libvulkan.so.1", "usual.so"].map(|name| folder.path().join(name));
+        for file in [&own_build, &usual] {
+            fs::copy("/proc/self/exe", file).expect("a copy");
+        }
+        let own = Identity::of_this_process();
+        let remedy = |found: &Path, usual: &Path| before(&own_build, found, [usual.to_path_buf()].into_iter(), own);
+        let real = fs::canonicalize(&own_build).expect("a path").display().to_string();
+        let (command, other) = remedy(&own_build, &usual).expect("a remedy");
+        assert_eq!(
+            (command, other),
+            (format!("mv {real} {real}.off && ldconfig"), usual.clone())
+        );
+        assert!(remedy(&own_build, &own_build).is_none());
+        assert!(remedy(&usual, &usual).is_none());
     }
 }

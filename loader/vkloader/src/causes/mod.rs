@@ -53,6 +53,7 @@ pub(crate) use hardware::{for_cards, is_used};
 pub(crate) use instance::{LINK, TO_LINK};
 pub(crate) use limits::Limits;
 pub(crate) use linker::{Unfound, file_name, unfound, worth_watching};
+pub(crate) use loader::before_usual;
 pub(crate) use manifest::is_odd as is_odd_manifest;
 use origin::Origin;
 pub(crate) use origin::of_value as origin_of;
