@@ -1,13 +1,15 @@
 //! Finds the reason why a manifest cannot be read, if the library's message does not contain the reason.
 
-use super::elf::{Identity, closed_folder, locate};
+use super::elf::{self, Identity, closed_folder, locate};
 use super::masked;
 use crate::report::{Dropped, Fact, Kind, rank};
 use crate::shell::word;
 use crate::{installed, manifests};
+use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Folder of links that Debian's alternatives make.
@@ -57,17 +59,24 @@ pub(super) fn explain(dropped: &mut Dropped, home: &str) {
             let Err(error) = File::open(&path) else { return };
             let closed = closed_folder(Path::new(&path));
             let is_denied = error.kind() == ErrorKind::PermissionDenied;
-            let kind = if is_denied && closed.is_none() {
+            let policy = by_policy(Path::new(&path)).filter(|_| is_denied && closed.is_none());
+            let kind = if is_denied && closed.is_none() && policy.is_none() {
                 Kind::Unreadable
             } else {
                 Kind::Sentence
             };
             dropped.findings.insert(0, Fact::new(kind, format!("{path}: {error}")));
+            let policy = policy.map(|(_, advice)| {
+                dropped.reason =
+                    "The permissions of the file let this process open it, but the system refuses that.".into();
+                advice
+            });
             match closed.filter(|_| is_denied) {
                 Some(folder) => in_closed_folder(dropped, folder, home),
                 None if is_denied => {
                     let hidden = masked::explain(Path::new(&path));
-                    dropped.advice = hidden.map_or_else(|| to_permit(&word(&path)), |(_, advice)| advice);
+                    let hidden = hidden.map(|(_, advice)| advice).or(policy);
+                    dropped.advice = hidden.unwrap_or_else(|| to_permit(&word(&path)));
                 }
                 None => {}
             }
@@ -97,6 +106,14 @@ pub(super) fn wrong_member(dropped: &mut Dropped, own: Identity) {
         "The member library_arch of the manifest is wrong: the library is for the program's word size.".into();
     dropped.findings.insert(0, format!("{} is for {own}", file.display()));
     dropped.advice = format!("Remove the member library_arch from {path}, or correct it.");
+}
+
+/// Returns the finding and the remedy for a manifest that its permissions let this user read. Some policies refuse to open a file that the system reports
+/// as readable, and others only contradict the permissions.
+fn by_policy(path: &Path) -> Option<(String, String)> {
+    let is_for_all = || fs::metadata(path).is_ok_and(|status| status.mode() & 0o004 != 0);
+    let is_permitted = access(path, Access::READ_OK).is_ok() || is_for_all();
+    is_permitted.then(elf::by_policy)
 }
 
 /// Returns the remedy for manifests that the user may not read. `files` is the files as words of a command.

@@ -274,7 +274,7 @@ fn put_software_last(report: &mut Report) {
 }
 
 /// Copies the remedy of a finding about hardware to the first finding, because users follow the first remedy. Does so if only software
-/// drivers can use each of the cards, and the first finding is that no driver has a device.
+/// drivers can use each of the cards, and the first finding is that no driver has a device, or that no driver is installed.
 fn advise_on_hardware(report: &mut Report) {
     const ONLY_SOFTWARE: [&codes::Row; 3] = [
         codes::HARDWARE_WITHOUT_VULKAN,
@@ -300,8 +300,12 @@ fn advise_on_hardware(report: &mut Report) {
         return;
     };
     let (finding, advice) = (hardware.in_short(), hardware.advice.clone());
+    // On a machine without a card, the remedy of the first finding has the names of more packages.
+    let none = &codes::DRIVER_NONE_INSTALLED;
+    let is_card = hardware.code != codes::HARDWARE_NONE.name;
     if let Some(first) = report.dropped.first_mut()
-        && first.code == codes::DRIVER_NONE_HAS_DEVICE.name
+        && (first.code == codes::DRIVER_NONE_HAS_DEVICE.name
+            || is_card && first.code == none.name && first.advice == none.remedy)
     {
         first.findings.insert(0, finding);
         first.advice = advice;
@@ -436,6 +440,7 @@ fn variables<'a>(records: &'a [&Record]) -> impl Iterator<Item = (&'a str, &'a s
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Card;
 
     /// A system without any driver has a remedy for its card, and not for the cards of others.
     #[test]
@@ -465,5 +470,32 @@ mod tests {
             ..none()
         };
         assert_eq!(first(vec![own, missing("a", "Install x.")]), "Reinstall z.");
+    }
+
+    /// No package has a driver for a card without Vulkan.
+    #[test]
+    fn a_card_without_vulkan_comes_first_where_no_driver_is_installed() {
+        let card = || Card {
+            place: "0000:00:02.0".into(),
+            vendor: 0x8086,
+            device: 0x0126,
+            kernel_driver: Some("i915".into()),
+            node: None,
+        };
+        for (code, is_told) in [
+            (codes::HARDWARE_WITHOUT_VULKAN, true),
+            (codes::HARDWARE_NO_DRIVER, false),
+        ] {
+            let mut report = Report {
+                dropped: vec![
+                    codes::DRIVER_NONE_INSTALLED.about_any("no driver"),
+                    code.about(card().to_string()),
+                ],
+                hardware: vec![card()],
+                ..Report::default()
+            };
+            advise_on_hardware(&mut report);
+            assert_eq!(report.dropped[0].advice == code.remedy, is_told, "{}", code.name);
+        }
     }
 }

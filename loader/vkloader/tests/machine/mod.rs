@@ -210,6 +210,24 @@ impl Machine {
         self.start_with(words(self))
     }
 
+    /// Compiles the program `landlock`, which starts a command that may not open the files at a path or below. Returns the program's path. Reports
+    /// the test as skipped and returns `None` if the system does not permit it.
+    pub(crate) fn landlock(&self) -> Option<String> {
+        let program = self.path("landlock");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machine/landlock.c");
+        let made = Command::new("cc").arg("-o").arg(&program).arg(source).output();
+        if !made.is_ok_and(|made| made.status.success()) {
+            skip("no program can be compiled that uses Landlock");
+            return None;
+        }
+        let tried = Command::new(&program).args(["/nowhere", "true"]).status();
+        if tried.expect("it starts").code() == Some(99) {
+            skip("this kernel has no Landlock");
+            return None;
+        }
+        Some(program.to_str().expect("plain").into())
+    }
+
     /// Sets a command that starts `vkloader`; an empty list restores the default. Reports the test as skipped and returns `false` if the
     /// command cannot start programs on this machine.
     pub(crate) fn start_with(&mut self, words: Vec<String>) -> bool {
@@ -222,6 +240,11 @@ impl Machine {
         }
         self.starter = words;
         true
+    }
+
+    /// Adds words to the end of the command that starts `vkloader`.
+    pub(crate) fn start_behind(&mut self, words: &[&str]) {
+        self.starter.extend(words.iter().copied().map(String::from));
     }
 
     /// Removes the last argument of `vkloader`.

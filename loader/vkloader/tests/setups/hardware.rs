@@ -293,3 +293,33 @@ fn a_variable_that_names_the_driver_of_the_card_comes_after_a_missing_node() {
     WORKS.place(&machine, "quiet");
     assert_eq!(machine.explain().first(), "hardware.not-used");
 }
+
+/// A security policy refuses to open the node, although its permissions allow it.
+#[test]
+fn a_node_that_a_security_policy_refuses_is_named() {
+    let mut machine = Machine::new();
+    install(&machine, "libvulkan_radeon");
+    WORKS.place(&machine, "quiet");
+    let Some(landlock) = machine.landlock() else { return };
+    for (refused, code) in [
+        ("/dev/dri/renderD128", "hardware.no-permission"),
+        ("/dev/dri/card0", "hardware.not-used"),
+    ] {
+        if !machine.in_made_up_system(&["/sys", "/dev/dri", "/proc/cmdline"]) {
+            return;
+        }
+        machine.start_behind(&[&landlock, refused]);
+        let explained = machine.explain();
+        assert_eq!(explained.first(), code, "{refused}");
+        let is_named = code == "hardware.no-permission";
+        let findings = explained.findings();
+        assert_eq!(
+            findings.contains("opening /dev/dri/renderD128: Permission denied"),
+            is_named,
+            "{findings}"
+        );
+        let advice = explained.advice();
+        // The words differ in a container, in which the test may run.
+        assert_eq!(advice.contains("AppArmor"), is_named, "{advice}");
+    }
+}

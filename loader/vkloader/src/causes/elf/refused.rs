@@ -131,13 +131,18 @@ fn unreadable(file: &Path, mode: u32) -> (String, String) {
             "this user may not read the file".into(),
             format!("Let this user read the file: chmod o+r {}", word(&shown(file))),
         ),
-        _ => (
-            "its permissions allow it, and the system refuses it".into(),
-            "A security policy forbids it (AppArmor, SELinux, Landlock, or that of a container): look for a denial in the kernel's log (dmesg), and \
-             permit the file there."
-                .into(),
-        ),
+        _ => by_policy(),
     }
+}
+
+/// Returns the finding and the remedy for a file that the system refuses to open although its permissions allow it.
+pub(in crate::causes) fn by_policy() -> (String, String) {
+    (
+        "its permissions allow it, and the system refuses it".into(),
+        "A security policy forbids it (AppArmor, SELinux, Landlock, or that of a container): look for a denial in the kernel's log (dmesg), and \
+         permit the file there."
+            .into(),
+    )
 }
 
 /// Facts that determine why the kernel did not map a file.

@@ -3,10 +3,10 @@
 use super::generations::{self, HASVK};
 use super::install::to_install;
 use super::machine::{Machine, WINDOWS_DRIVER};
-use super::{newer, node, other_size, unknown};
+use super::{newer, node, other_size, slices, unknown};
 use crate::causes::{multiarch, unsearched};
 use crate::installed;
-use crate::report::{Card, Dropped, Fact, Facts, Kind, Report, codes, other, rank};
+use crate::report::{Card, Dropped, Facts, Kind, Report, codes, other, rank};
 use catalogue::hardware;
 use reasons::Code;
 use std::collections::BTreeSet;
@@ -80,7 +80,7 @@ const PACKAGED: [Row; 7] = [
 ];
 
 /// Kernel drivers of cards that have no Vulkan driver.
-const WITHOUT_VULKAN: [&str; 14] = [
+const WITHOUT_VULKAN: [&str; 16] = [
     "ast",
     "bochs-drm",
     "cirrus",
@@ -93,9 +93,14 @@ const WITHOUT_VULKAN: [&str; 14] = [
     "qxl",
     "simple-framebuffer",
     "vboxvideo",
+    "vc4",
     "vc4-drm",
+    "vc4_v3d",
     "vmwgfx",
 ];
+
+/// Fact about a card with the kernel driver vc4.
+const VIDEOCORE: &str = "VideoCore IV, the GPU of the Raspberry Pi before model 4, has no Vulkan";
 
 /// Remedy for a card whose kernel driver is in neither [`PACKAGED`] nor [`WITHOUT_VULKAN`].
 const UNKNOWN: &str = "Install the Vulkan driver of the card's maker, if there is one; without it, only software drivers work, such as Mesa's lavapipe.";
@@ -103,18 +108,6 @@ const UNKNOWN: &str = "Install the Vulkan driver of the card's maker, if there i
 /// Remedy for cards that use the older of AMD's two kernel drivers.
 const FROM_RADEON: &str = "Vulkan needs the kernel driver amdgpu: for a card of GCN 1 or 2, start the kernel with radeon.si_support=0 \
     radeon.cik_support=0 amdgpu.si_support=1 amdgpu.cik_support=1. Older cards have no Vulkan driver.";
-
-/// Remedy for a device node that the system refuses to open although its permissions allow it.
-const REFUSED: &str = "The permissions of the node allow access, but the system refuses it: a security policy forbids it (AppArmor, SELinux, \
-    Landlock). Look for the denial in the kernel's log (dmesg, or ausearch -m avc), and permit the node there.";
-
-/// Remedy for a device node that a container may not open although the permissions of the node allow it.
-const REFUSED_IN_CONTAINER: &str = "The permissions of the node allow access, but the container may not use it: make the node available with --device \
-    /dev/dri, because a volume is not enough.";
-
-/// Second part of the remedy for a node that a container may not open, after [`REFUSED_IN_CONTAINER`].
-const REFUSED_BY_SELINUX: &str = " If that was done, SELinux of the host forbids the use: setsebool -P container_use_dri_devices 1 on the host, or podman \
-    run --security-opt label=disable.";
 
 /// Beginning of the remedy for a card of AMD if only AMD's own driver, AMDVLK, is installed. AMDVLK is no longer developed, and does not
 /// support older cards.
@@ -135,7 +128,11 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Option
         });
     }
     if WITHOUT_VULKAN.contains(&kernel_driver) {
-        return Some(codes::HARDWARE_WITHOUT_VULKAN.about(card.to_string()));
+        let videocore = kernel_driver.starts_with("vc4").then_some(VIDEOCORE);
+        return Some(Dropped {
+            findings: videocore.into_iter().collect(),
+            ..codes::HARDWARE_WITHOUT_VULKAN.about(card.to_string())
+        });
     }
     let libraries = libraries_for(card, kernel_driver);
     let is_installed =
@@ -245,28 +242,22 @@ fn without_manifest(card: &Card, libraries: &[&str], machine: &Machine) -> Optio
 pub(super) fn unused(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
     let kernel_driver = card.kernel_driver.as_deref()?;
     let libraries = libraries_for(card, kernel_driver);
-    let idle = report
-        .dropped
-        .iter()
-        .filter(|dropped| dropped.is_noise() || refuses_card(dropped));
     let is_for_card = |dropped: &&Dropped| known(&dropped.name).is_some_and(|library| libraries.contains(&library));
-    let mut own = idle.filter(is_for_card);
-    let driver = own.next()?;
+    let mut own = report.dropped.iter().filter(is_for_card);
+    let has_failed = |one: &Dropped| one.code == Code::DeviceEnumerationFailed.name() && one.rank < rank::CONSEQUENCE;
+    let is_idle = |one: &Dropped| one.is_noise() || refuses_card(one);
+    if own.clone().any(|one| is_idle(one) || has_failed(one))
+        && let Some(found) = node::refused(card, machine, report)
+    {
+        return Some(found);
+    }
     // The empty list follows from a failed call, which has a finding of its own.
-    let has_failed = |one: &&Dropped| one.code == Code::DeviceEnumerationFailed.name() && one.rank < rank::CONSEQUENCE;
-    if report.dropped.iter().filter(has_failed).any(|one| is_for_card(&one)) {
+    if own.clone().any(has_failed) {
         return None;
     }
-    if let Some(line) = refusal(driver) {
-        return Some(Dropped {
-            findings: [line.clone()].into(),
-            advice: if in_container(report) {
-                format!("{REFUSED_IN_CONTAINER}{REFUSED_BY_SELINUX}")
-            } else {
-                REFUSED.into()
-            },
-            ..codes::HARDWARE_NO_PERMISSION.about(card.node.clone().unwrap_or_else(|| card.to_string()))
-        });
+    let driver = own.find(|one| is_idle(one))?;
+    if let Some(found) = node::printed(driver, card, machine, report) {
+        return Some(found);
     }
     let library = &driver.name;
     if let Some(line) = newer::refusal(driver, card) {
@@ -277,7 +268,7 @@ pub(super) fn unused(card: &Card, machine: &Machine, report: &Report) -> Option<
             ..codes::HARDWARE_NOT_USED.about(card.to_string())
         });
     }
-    if let Some(found) = node::without_device(card, machine, report) {
+    if let Some(found) = node::without_device(card, machine, report).or_else(|| slices::only(card, machine, report)) {
         return Some(found);
     }
     let special = row_of(kernel_driver).map_or("", |row| row.unused);
@@ -313,13 +304,6 @@ fn is_amdvlk_alone(driver: &Dropped, report: &Report) -> bool {
 /// kernel module.
 fn refuses_card(driver: &Dropped) -> bool {
     driver.code == "driver.creation-failed" && !driver.names_file
-}
-
-/// Returns the line in which a driver reports that it may not open a node.
-fn refusal(driver: &Dropped) -> Option<&Fact> {
-    const WORDS: [&str; 2] = ["Permission denied", "Operation not permitted"];
-    let refuses = |line: &&Fact| line.contains("/dev/") && WORDS.iter().any(|words| line.contains(words));
-    driver.findings.iter().find(refuses)
 }
 
 /// Returns `true` if the program runs in a container.

@@ -4,7 +4,7 @@
 use super::drivers::{self, is_meant_for, known, row_of};
 use super::generations;
 use super::install::{is_of_home, on_tegra, to_install};
-use super::machine::Machine;
+use super::machine::{Machine, is_of_nvidia};
 use super::{NVIDIA, idle, is_absent, is_hardware, is_nvidia, surrounding};
 use crate::causes::{elf, packages};
 use crate::installed;
@@ -87,10 +87,9 @@ fn left_over(report: &mut Report, machine: &Machine) {
 
 /// Replaces the remedy for NVIDIA's driver in a container or sandbox that lacks the driver's library. The library comes from the host.
 fn from_host(report: &mut Report, machine: &Machine) {
-    let is_nvidias = |card: &Card| card.vendor == NVIDIA && card.kernel_driver.as_deref() == Some("nvidia");
     let is_inside = drivers::gets_libraries(report) || OTHER_CONTAINERS.iter().any(|file| machine.has(file));
     let of_tegra = on_tegra(machine, report);
-    if !is_inside || of_tegra.is_none() && !report.hardware.iter().any(is_nvidias) {
+    if !is_inside || of_tegra.is_none() && !report.hardware.iter().any(is_of_nvidia) {
         return;
     }
     let advice = if of_tegra.is_none() && drivers::gets_libraries(report) && machine.has_dangling_nvidia() {

@@ -431,3 +431,8 @@ fn driver_of(folder: &Path) -> Option<String> {
 pub(super) fn is_open_to_us(node: &Path) -> bool {
     access(node, Access::READ_OK | Access::WRITE_OK).is_ok()
 }
+
+/// Returns `true` for a card of NVIDIA with NVIDIA's own kernel driver.
+pub(super) fn is_of_nvidia(card: &Card) -> bool {
+    card.vendor == super::NVIDIA && card.kernel_driver.as_deref() == Some("nvidia")
+}

@@ -22,6 +22,7 @@ mod rules;
 mod series;
 mod service;
 mod several;
+mod slices;
 mod software;
 mod survey;
 mod unknown;
@@ -36,7 +37,7 @@ pub(super) use survey::survey;
 use super::{elf, linker, multiarch, sandbox::Sandbox};
 use crate::report::{Card, Device, Dropped, Report, codes, rank};
 pub(crate) use drivers::for_cards;
-use machine::{Machine, WINDOWS_DRIVER, WINDOWS_NODE};
+use machine::{Machine, WINDOWS_DRIVER, WINDOWS_NODE, is_of_nvidia};
 use permissions::{closed_nodes, in_closed_folder, permissions};
 use service::Service;
 use several::{is_explained, is_of_minor_card};
@@ -258,9 +259,9 @@ fn lacks_node(dropped: &Dropped, machine: &Machine, closed: &[PathBuf]) -> bool 
     // No node explains a library without the functions of a driver.
     let is_driver = dropped.code != "driver.no-entry-point";
     let has_failed = linker::was_opened(dropped) && is_driver || dropped.code == "device.enumeration-failed";
-    let row = row.filter(|_| has_failed);
-    row.is_some_and(|row| {
-        let is_nvidias = row.on_demand_vendor == 0x10DE && !machine.has_node_of_nvidia();
+    row.filter(|_| has_failed).is_some_and(|row| {
+        let has_nodes = machine.has("dev/nvidiactl") && machine.has_node_of_nvidia();
+        let is_nvidias = row.on_demand_vendor == 0x10DE && !has_nodes;
         let is_gone = !row.nodes.is_empty() && row.nodes.iter().all(|node| !machine.has(node));
         let is_closed = |node: &str| closed.contains(&machine.path(node));
         let is_of_row = |card: &&Card| {
@@ -303,7 +304,7 @@ fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
     }
     let row = codes::HARDWARE_NO_NODE;
     let sandbox = in_sandbox(report);
-    let is_nvidias = card.vendor == NVIDIA && driver == "nvidia";
+    let is_nvidias = is_of_nvidia(card);
     let kept_out = |node: &str| machine.is_kept_out(node).then(|| Sandbox::of(report).nodes(is_nvidias));
     if is_nvidias && machine.has("dev/nvidiactl") && !machine.has_node_of_nvidia() {
         let usual = || sandbox.map_or(NVIDIA_NODES, |(word, _)| nvidia_nodes(word));

@@ -1,21 +1,106 @@
-//! Finds device nodes that exist, but have no device of this kernel.
+//! Finds device nodes that exist, but that the system does not open: a security policy refuses them, or they have no device of this kernel. Only
+//! opening a node shows that. The driver of the card has tried to open the node before, so this attempt wakes no card.
 
 use super::drivers::in_container;
-use super::machine::Machine;
-use crate::report::{Card, Dropped, Report, codes};
+use super::machine::{Machine, is_of_nvidia};
+use super::rules;
+use crate::report::{Card, Dropped, Fact, Facts, Report, codes};
 use crate::shell::word;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 
-/// Returns a finding if the kernel has no device for the node of a card. The driver of the card has tried to open the node before, so this attempt
-/// wakes no card.
+/// Node that NVIDIA's driver opens first. Opening this node wakes no card.
+const OF_NVIDIA: &str = "/dev/nvidiactl";
+
+/// Remedy for a node that a security policy refuses.
+const POLICY: &str = "A security policy forbids it (AppArmor, SELinux, Landlock). Look for the denial in the kernel's log (dmesg, or ausearch -m avc), and \
+    permit the node there; aa-status lists the profiles of AppArmor.";
+
+/// Remedy for a node that a security policy refuses to a container.
+const POLICY_IN_CONTAINER: &str = "SELinux or AppArmor of the host forbids the container to use the node: podman run --security-opt label=disable IMAGE, or on \
+    the host setsebool -P container_use_dri_devices 1 (container_use_devices for NVIDIA's nodes); for AppArmor: --security-opt apparmor=unconfined.";
+
+/// Beginning of the remedy for a node that a container may not open, according to the words of a driver.
+const VOLUME: &str = "The permissions of the node allow access, but the container may not use it: make the node available with --device /dev/dri, because a \
+    volume is not enough. If that was done: ";
+
+/// Remedy for a node that a security policy refuses to a snap.
+const POLICY_IN_SNAP: &str = "AppArmor forbids the snap to use the node: snap connect NAME:opengl. If that was done, look for the denial in the kernel's log \
+    (dmesg).";
+
+/// Returns the error with which the system refuses to open a node.
+fn error_at(path: &str, machine: &Machine) -> Option<Errno> {
+    let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    open(machine.path(path), flags, Mode::empty()).err()
+}
+
+/// Returns a finding if the system refuses to open the node of a card, although the permissions of the node allow it.
+pub(super) fn refused(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
+    let path = match card.node.as_deref() {
+        _ if is_of_nvidia(card) => OF_NVIDIA,
+        node => node?,
+    };
+    of_error(path, error_at(path, machine)?, machine, report)
+}
+
+/// Returns the finding about a node that the system refused to open with an error about permissions.
+fn of_error(path: &str, error: Errno, machine: &Machine, report: &Report) -> Option<Dropped> {
+    match error {
+        // The kernel reports this error for the device rules of a container or service.
+        Errno::PERM => Some(rules::of_node(&machine.path(path), machine)),
+        Errno::ACCESS => {
+            let fact = format!("opening {path}: {}", std::io::Error::from(error));
+            Some(by_policy(path, fact.into(), machine, report))
+        }
+        _ => None,
+    }
+}
+
+/// Returns a finding if a driver reports that it may not open a node.
+pub(super) fn printed(driver: &Dropped, card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
+    const WORDS: [&str; 2] = ["Permission denied", "Operation not permitted"];
+    let refuses = |line: &&Fact| line.contains("/dev/") && WORDS.iter().any(|words| line.contains(words));
+    let line = driver.findings.iter().find(refuses)?;
+    let name = card.node.clone().unwrap_or_else(|| card.to_string());
+    let found = by_policy(&name, line.clone(), machine, report);
+    Some(if in_container(report) {
+        Dropped {
+            advice: format!("{VOLUME}{}", found.advice),
+            ..found
+        }
+    } else {
+        found
+    })
+}
+
+/// Returns the finding about a node that a security policy refuses. `fact` contains the message of the system.
+fn by_policy(path: &str, fact: Fact, machine: &Machine, report: &Report) -> Dropped {
+    let mode = fs::metadata(machine.path(path)).map(|status| status.mode() & 0o777);
+    let mode = mode.map(|mode| format!("its permissions ({mode:04o}) allow it"));
+    let mut findings = Facts::from([fact]);
+    findings.extend(mode);
+    let advice = if report.surroundings.iter().any(|word| word == "snap") {
+        POLICY_IN_SNAP
+    } else if in_container(report) {
+        POLICY_IN_CONTAINER
+    } else {
+        POLICY
+    };
+    Dropped {
+        reason: "The system refuses to open the device node of the graphics card, although the permissions of the node allow it."
+            .into(),
+        findings,
+        advice: advice.into(),
+        ..codes::HARDWARE_NO_PERMISSION.about(path)
+    }
+}
+
+/// Returns a finding if the kernel has no device for the node of a card.
 pub(super) fn without_device(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
     let path = card.node.as_deref()?;
-    let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let error = open(machine.path(path), flags, Mode::empty()).err()?;
-    if ![Errno::NXIO, Errno::NODEV].contains(&error) {
-        return None;
-    }
+    let error = error_at(path, machine).filter(|error| [Errno::NXIO, Errno::NODEV].contains(error))?;
     let advice = if in_container(report) {
         "Give the container the node of this kernel: --device /dev/dri. If that was done, load the kernel module of the card on the host again, or start the \
          host again."
@@ -39,6 +124,28 @@ pub(super) fn without_device(card: &Card, machine: &Machine, report: &Report) ->
 mod tests {
     use super::*;
     use std::os::unix::net::UnixListener;
+
+    /// The error that device rules cause has other remedies than that of a security policy.
+    #[test]
+    fn the_error_and_the_surroundings_decide_who_refuses_a_node() {
+        let root = tempfile::tempdir().expect("a folder");
+        let machine = Machine::at(root.path());
+        for (error, surrounding, words) in [
+            (Errno::ACCESS, "", "AppArmor, SELinux, Landlock"),
+            (Errno::ACCESS, "podman", "podman run --security-opt label=disable"),
+            (Errno::ACCESS, "snap", "snap connect NAME:opengl"),
+            (Errno::PERM, "", "DeviceAllow=char-drm rw"),
+        ] {
+            let report = Report {
+                surroundings: [surrounding.to_owned()].into(),
+                ..Report::default()
+            };
+            let found = of_error("/node", error, &machine, &report).expect("a finding");
+            assert_eq!(found.code, codes::HARDWARE_NO_PERMISSION.name);
+            assert!(found.advice.contains(words), "{}", found.advice);
+        }
+        assert!(of_error("/node", Errno::NXIO, &machine, &Report::default()).is_none());
+    }
 
     /// The system refuses to open the file of a socket in the same words as a node without a device.
     #[test]

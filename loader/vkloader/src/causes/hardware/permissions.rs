@@ -6,7 +6,8 @@ use super::machine::{Machine, is_open_to_us};
 use super::rules;
 use crate::report::{Dropped, codes};
 use crate::shell::word;
-use rustix::fs::{FileType, StatVfsMountFlags, statvfs};
+use rustix::fs::{Access, FileType, StatVfsMountFlags, access, statvfs};
+use rustix::io::Errno;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -17,8 +18,15 @@ const UNMAPPED: u32 = 65534;
 /// Returns the device nodes that this user may not open.
 pub(super) fn closed_nodes(machine: &Machine) -> Vec<PathBuf> {
     let mut closed = machine.nodes();
-    closed.retain(|node| !is_open_to_us(node) || is_without_devices(node, machine));
+    closed.retain(|node| !is_open_to_us(node) && !is_by_policy(node) || is_without_devices(node, machine));
     closed
+}
+
+/// Returns `true` for a node that all users may read and write according to its permissions, although the system reports that its permissions do not
+/// allow it. SELinux refuses nodes in this way.
+fn is_by_policy(node: &Path) -> bool {
+    let is_for_all = fs::metadata(node).is_ok_and(|status| status.mode() & 0o006 == 0o006);
+    is_for_all && access(node, Access::READ_OK | Access::WRITE_OK) == Err(Errno::ACCESS)
 }
 
 /// Returns `true` for a device node in a file system that is mounted with `nodev`. No user can open such a node, whatever its permissions are.

@@ -92,3 +92,54 @@ fn a_missing_driver_comes_with_the_closed_node_of_its_card() {
         assert_eq!(found.advice.contains(". Also: "), is_closed, "{}", found.advice);
     }
 }
+
+/// A slice of a card is no card that an update of the driver could make usable.
+#[test]
+fn a_slice_of_nvidias_card_is_named() {
+    let system = System::new();
+    system.card("0000:65:00.0", "0x030200", "0x10de", Some("nvidia"));
+    for file in ["nvidiactl", "nvidia0"] {
+        system.file(&format!("dev/{file}"), "");
+    }
+    let first = || {
+        let found = system.found(idle(&["libGLX_nvidia.so.0"]));
+        let is_it = |one: &Dropped| one.code == codes::HARDWARE_NOT_USED.name;
+        found.dropped.into_iter().find(is_it).expect("a finding")
+    };
+    assert!(first().advice.contains("NVRM"), "{}", first().advice);
+    system.file(
+        "proc/driver/nvidia/capabilities/gpu0/mig/gi1/access",
+        "DeviceFileMinor: 12",
+    );
+    let found = first();
+    assert!(found.reason.contains("(MIG)"), "{}", found.reason);
+    assert!(found.advice.contains("nvidia-smi -mig 0"), "{}", found.advice);
+}
+
+/// NVIDIA's driver opens the common node first.
+#[test]
+fn a_missing_common_node_comes_before_the_driver_that_fails_for_it() {
+    let system = System::new();
+    system
+        .card("0000:01:00.0", "0x030000", "0x10de", Some("nvidia"))
+        .file("dev/nvidia0", "");
+    let mut report = super::several::failed("libGLX_nvidia.so.0", "driver.creation-failed");
+    report.dropped[0].rank = rank::BROKEN;
+    let found = super::several::first(system.found(report));
+    assert_eq!(found.code, codes::HARDWARE_NO_NODE.name);
+}
+
+#[test]
+fn the_gpu_of_the_first_raspberry_pis_has_no_vulkan() {
+    let card = Card {
+        place: "3fc00000.v3d".into(),
+        vendor: 0,
+        device: 0,
+        kernel_driver: Some("vc4".into()),
+        node: Some("/dev/dri/renderD128".into()),
+    };
+    let system = System::new();
+    let found = drivers::missing(&card, &Machine::at(system.0.path()), &report()).expect("a finding");
+    assert_eq!(found.code, codes::HARDWARE_WITHOUT_VULKAN.name);
+    assert!(found.findings.joined("").contains("VideoCore IV"));
+}
