@@ -27,7 +27,7 @@ pub(crate) use linked::{
     usual_of as replaced_file,
 };
 use reasons::Code;
-pub(super) use refused::{by_policy, closed};
+pub(super) use refused::{by_policy, closed, is_permitted};
 pub(crate) use refused::{closed_folder, forbidding_mount, mount_point};
 use std::path::Path;
 pub(crate) use symbols::undefined_in;

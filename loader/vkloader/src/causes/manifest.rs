@@ -5,11 +5,10 @@ use super::masked;
 use crate::report::{Dropped, Fact, Kind, rank};
 use crate::shell::word;
 use crate::{installed, manifests};
-use rustix::fs::{Access, access};
+use rustix::fs::Access;
 use rustix::io::Errno;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Folder of links that Debian's alternatives make.
@@ -59,24 +58,26 @@ pub(super) fn explain(dropped: &mut Dropped, home: &str) {
             let Err(error) = File::open(&path) else { return };
             let closed = closed_folder(Path::new(&path));
             let is_denied = error.kind() == ErrorKind::PermissionDenied;
-            let policy = by_policy(Path::new(&path)).filter(|_| is_denied && closed.is_none());
-            let kind = if is_denied && closed.is_none() && policy.is_none() {
+            let is_of_file = is_denied && closed.is_none();
+            let is_by_policy = is_of_file && elf::is_permitted(Path::new(&path), Access::READ_OK);
+            let kind = if is_of_file && !is_by_policy {
                 Kind::Unreadable
             } else {
                 Kind::Sentence
             };
             dropped.findings.insert(0, Fact::new(kind, format!("{path}: {error}")));
-            let policy = policy.map(|(_, advice)| {
+            if is_by_policy {
                 dropped.reason =
                     "The permissions of the file let this process open it, but the system refuses that.".into();
-                advice
-            });
+            }
             match closed.filter(|_| is_denied) {
                 Some(folder) => in_closed_folder(dropped, folder, home),
                 None if is_denied => {
                     let hidden = masked::explain(Path::new(&path));
-                    let hidden = hidden.map(|(_, advice)| advice).or(policy);
-                    dropped.advice = hidden.unwrap_or_else(|| to_permit(&word(&path)));
+                    let policy = || is_by_policy.then(elf::by_policy);
+                    dropped.advice = hidden
+                        .or_else(policy)
+                        .map_or_else(|| to_permit(&word(&path)), |(_, advice)| advice);
                 }
                 None => {}
             }
@@ -106,14 +107,6 @@ pub(super) fn wrong_member(dropped: &mut Dropped, own: Identity) {
         "The member library_arch of the manifest is wrong: the library is for the program's word size.".into();
     dropped.findings.insert(0, format!("{} is for {own}", file.display()));
     dropped.advice = format!("Remove the member library_arch from {path}, or correct it.");
-}
-
-/// Returns the finding and the remedy for a manifest that its permissions let this user read. Some policies refuse to open a file that the system reports
-/// as readable, and others only contradict the permissions.
-fn by_policy(path: &Path) -> Option<(String, String)> {
-    let is_for_all = || fs::metadata(path).is_ok_and(|status| status.mode() & 0o004 != 0);
-    let is_permitted = access(path, Access::READ_OK).is_ok() || is_for_all();
-    is_permitted.then(elf::by_policy)
 }
 
 /// Returns the remedy for manifests that the user may not read. `files` is the files as words of a command.

@@ -440,7 +440,6 @@ fn variables<'a>(records: &'a [&Record]) -> impl Iterator<Item = (&'a str, &'a s
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Card;
 
     /// A system without any driver has a remedy for its card, and not for the cards of others.
     #[test]
@@ -475,7 +474,7 @@ mod tests {
     /// No package has a driver for a card without Vulkan.
     #[test]
     fn a_card_without_vulkan_comes_first_where_no_driver_is_installed() {
-        let card = || Card {
+        let card = || report::Card {
             place: "0000:00:02.0".into(),
             vendor: 0x8086,
             device: 0x0126,

@@ -10,6 +10,7 @@ use crate::report::{Device, Dropped, Fact, Facts, Kind, MESAS_LAYER, Report, Ver
 use crate::shell::word;
 use reasons::Code;
 use reasons::rank::OTHER;
+use rustix::fs::Access;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -253,7 +254,9 @@ fn closed_folders(report: &Report, records: &[&Record]) -> Vec<Dropped> {
                 format!("Let this user search the folder: chmod o+x {place}")
             };
         }
-        if let Some((finding, advice)) = masked::explain(Path::new(&closed)) {
+        let is_by_policy = is_itself && elf::is_permitted(Path::new(&closed), Access::READ_OK | Access::EXEC_OK);
+        let policy = || is_by_policy.then(elf::by_policy);
+        if let Some((finding, advice)) = masked::explain(Path::new(&closed)).or_else(policy) {
             one.findings.insert(0, finding);
             one.advice = advice;
         }

@@ -9,6 +9,7 @@ use crate::variables::Variables;
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use std::fs;
+use std::io::ErrorKind;
 use std::iter;
 use std::path::{Path, PathBuf};
 
@@ -263,7 +264,9 @@ pub(super) fn leading_to(root: &Path, library: &str) -> Option<Unsearched> {
 /// Returns the first folder on a path that this user may not search, or the folder at the end of the path if this user may not read it.
 pub(super) fn closed(folder: &Path) -> Option<&Path> {
     let is_closed = || access(folder, Access::READ_OK | Access::EXEC_OK) == Err(Errno::ACCESS) && folder.is_dir();
-    closed_folder(folder).or_else(|| is_closed().then_some(folder))
+    // A security policy refuses to open a folder that the system reports as accessible.
+    let is_refused = || fs::read_dir(folder).is_err_and(|error| error.kind() == ErrorKind::PermissionDenied);
+    closed_folder(folder).or_else(|| (is_closed() || is_refused()).then_some(folder))
 }
 
 fn of_usual(root: &Path, usual: &str, searched: &[&str]) -> Option<Unsearched> {

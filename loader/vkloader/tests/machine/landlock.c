@@ -1,5 +1,5 @@
-/* landlock PATH COMMAND...: runs a command that may not open the files at a path or below, whatever their permissions. Ends with 99 if the
-   kernel has no Landlock. */
+/* landlock PATH COMMAND...: runs a command that may not open the files at a path or below, whatever their permissions. If the path ends with a
+   slash, the command may also not list the folder, nor those above it. Ends with 99 if the kernel has no Landlock. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
@@ -12,13 +12,18 @@
 #include <unistd.h>
 
 static int rules;
+static struct landlock_ruleset_attr all = {.handled_access_fs = LANDLOCK_ACCESS_FS_READ_FILE};
 
 static void allow(const char *path) {
-    struct landlock_path_beneath_attr rule = {.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE, .parent_fd = open(path, O_PATH | O_CLOEXEC)};
-    if (rule.parent_fd >= 0) {
+    struct landlock_path_beneath_attr rule = {.allowed_access = all.handled_access_fs, .parent_fd = open(path, O_PATH | O_CLOEXEC)};
+    if (rule.parent_fd < 0)
+        return;
+    if (syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0)) {
+        /* The path of a file permits no access to folders. */
+        rule.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE;
         syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
-        close(rule.parent_fd);
     }
+    close(rule.parent_fd);
 }
 
 /* Allows everything in a folder, except for the path `refused`. */
@@ -40,9 +45,15 @@ static void allow_others(const char *folder, const char *refused) {
 }
 
 int main(int count, char **words) {
-    struct landlock_ruleset_attr all = {.handled_access_fs = LANDLOCK_ACCESS_FS_READ_FILE};
+    size_t length = count < 3 ? 0 : strlen(words[1]);
+    if (!length)
+        return 97;
+    if (words[1][length - 1] == '/') {
+        words[1][length - 1] = 0;
+        all.handled_access_fs |= LANDLOCK_ACCESS_FS_READ_DIR;
+    }
     rules = syscall(SYS_landlock_create_ruleset, &all, sizeof all, 0);
-    if (rules < 0 || count < 3)
+    if (rules < 0)
         return 99;
     allow_others("", words[1]);
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);

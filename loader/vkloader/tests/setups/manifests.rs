@@ -205,27 +205,27 @@ fn each_cause_in_a_manifest_is_named_and_its_remedy_helps() {
     try_all(ROWS);
 }
 
-/// A security policy refuses to open the manifest, although its permissions allow it.
+/// A security policy refuses to open the manifest, or to list its folder, although their permissions allow it.
 #[test]
-fn a_manifest_that_a_security_policy_refuses_is_named() {
-    let mut machine = Machine::new();
-    good(&mut machine);
-    let manifest = machine.path("data/vulkan/icd.d/good.json").display().to_string();
-    let Some(landlock) = machine.landlock() else { return };
-    // `vkloader` must be able to read its own files. Only folders that exist at the start are permitted.
-    let scratch = machine.path("scratch");
-    fs::create_dir(&scratch).expect("a folder");
-    machine.variable("TMPDIR", scratch.to_str().expect("plain"));
-    machine.start_behind(&[&landlock, &manifest]);
-    let explained = machine.explain();
-    assert_eq!(explained.first(), "file.not-opened");
-    assert!(
-        explained.advice().starts_with("A security policy forbids it"),
-        "{}",
-        explained.advice()
-    );
-    let findings = explained.findings();
-    assert!(findings.contains("Permission denied"), "{findings}");
-    machine.start_with(Vec::new());
-    assert_eq!(machine.explain().code, 0);
+fn manifests_that_a_security_policy_refuses_are_named() {
+    for (refused, code) in [
+        ("data/vulkan/icd.d/good.json", "file.not-opened"),
+        ("data/vulkan/icd.d/", "search.folder-closed"),
+    ] {
+        let mut machine = Machine::new();
+        good(&mut machine);
+        let refused = machine.path(refused).display().to_string();
+        let Some(landlock) = machine.landlock() else { return };
+        // `vkloader` must be able to read its own files. Only folders that exist at the start are permitted.
+        let scratch = machine.path("scratch");
+        fs::create_dir(&scratch).expect("a folder");
+        machine.variable("TMPDIR", scratch.to_str().expect("plain"));
+        machine.start_behind(&[&landlock, &refused]);
+        let explained = machine.explain();
+        assert_eq!(explained.first(), code, "{:?}", explained.codes());
+        let advice = explained.advice();
+        assert!(advice.starts_with("A security policy forbids it"), "{advice}");
+        machine.start_with(Vec::new());
+        assert_eq!(machine.explain().code, 0);
+    }
 }

@@ -135,6 +135,13 @@ fn unreadable(file: &Path, mode: u32) -> (String, String) {
     }
 }
 
+/// Returns `true` if a file's permissions let this process use the file as `wanted` says. Some security policies refuse to open a file that the system
+/// reports as accessible, and others only contradict the permissions for all users.
+pub(in crate::causes) fn is_permitted(file: &Path, wanted: Access) -> bool {
+    let for_all = wanted.bits();
+    access(file, wanted).is_ok() || std::fs::metadata(file).is_ok_and(|status| status.mode() & for_all == for_all)
+}
+
 /// Returns the finding and the remedy for a file that the system refuses to open although its permissions allow it.
 pub(in crate::causes) fn by_policy() -> (String, String) {
     (

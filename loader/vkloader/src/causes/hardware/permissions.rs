@@ -4,6 +4,7 @@ use super::groups;
 use super::kernel;
 use super::machine::{Machine, is_open_to_us};
 use super::rules;
+use crate::causes::elf;
 use crate::report::{Dropped, codes};
 use crate::shell::word;
 use rustix::fs::{Access, FileType, StatVfsMountFlags, access, statvfs};
@@ -22,11 +23,11 @@ pub(super) fn closed_nodes(machine: &Machine) -> Vec<PathBuf> {
     closed
 }
 
-/// Returns `true` for a node that all users may read and write according to its permissions, although the system reports that its permissions do not
-/// allow it. SELinux refuses nodes in this way.
+/// Returns `true` if the system reports that this user may not open a node, although the permissions of the node allow it. SELinux refuses nodes in this
+/// way.
 fn is_by_policy(node: &Path) -> bool {
-    let is_for_all = fs::metadata(node).is_ok_and(|status| status.mode() & 0o006 == 0o006);
-    is_for_all && access(node, Access::READ_OK | Access::WRITE_OK) == Err(Errno::ACCESS)
+    let wanted = Access::READ_OK | Access::WRITE_OK;
+    access(node, wanted) == Err(Errno::ACCESS) && elf::is_permitted(node, wanted)
 }
 
 /// Returns `true` for a device node in a file system that is mounted with `nodev`. No user can open such a node, whatever its permissions are.
