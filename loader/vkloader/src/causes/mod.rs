@@ -335,8 +335,8 @@ fn adapt(report: &mut Report, own: elf::Identity) {
     loader::without_functions(report, own);
 }
 
-/// Adds the remedies for cards whose drivers are missing to findings that precede them: the finding that no driver is installed, and the one
-/// about a library that has no Vulkan.
+/// Adds the remedies for cards whose drivers are missing to findings that precede them. These are the finding that no driver is installed, and the
+/// one about a library that has no Vulkan.
 fn add_missing_driver(report: &mut Report) {
     let all = report.dropped.iter();
     let missing: Vec<(String, String)> = all

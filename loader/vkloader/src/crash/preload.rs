@@ -39,7 +39,7 @@ pub(super) fn of(process: Pid, variables: &[(String, String)], maps: &Maps) -> V
 }
 
 /// Returns the path of the library that a word names. The linker searches its folders for a name without a path, and replaces words such as
-/// `$LIB`, so the path of such a library is that of a mapped file with its name.
+/// `$LIB`. The path of such a library is that of a mapped file with its name.
 fn path<'a>(word: &str, mut mapped: impl Iterator<Item = &'a str>) -> Option<String> {
     let real = |path: PathBuf| std::fs::canonicalize(&path).unwrap_or(path);
     if word.contains('/') && !word.contains('$') {
