@@ -131,7 +131,7 @@ pub(super) fn crash(
         sender: last.sender().filter(|sender| i64::from(*sender) != own_number),
         is_raised,
         is_from_thread: is_raised && !last.registers.is_sending && !is_repeated,
-        is_stack_overflow: is_stack_overflow(place),
+        is_stack_overflow: is_stack_overflow(place, &maps),
         short_file: short_file(place, thread, &maps),
         arguments: found.arguments,
         own: found.own,
@@ -144,9 +144,12 @@ pub(super) fn crash(
     })
 }
 
-/// Returns `true` for a fault at an address near the stack pointer. Such addresses are invalid only if the thread used up its stack.
-fn is_stack_overflow(fault: &Snapshot) -> bool {
-    let is_near = |address: u64| address.abs_diff(fault.registers.sp()) < NEAR_STACK;
+/// Returns `true` for a fault at an address near the stack pointer, and not above the stack. Such addresses are invalid only if the thread used up
+/// its stack.
+fn is_stack_overflow(fault: &Snapshot, maps: &Maps) -> bool {
+    let sp = fault.registers.sp();
+    let is_below = |address: u64| maps.find(sp).is_none_or(|stack| address < stack.end);
+    let is_near = |address: u64| address.abs_diff(sp) < NEAR_STACK && is_below(address);
     fault.signal == libc::SIGSEGV && fault.address().is_some_and(is_near)
 }
 

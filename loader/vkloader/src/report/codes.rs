@@ -57,7 +57,7 @@ rows! {
     PROGRAM_FAILED = "program.failed", "program", rank::STATUS,
         "The program ended with a status that means failure.",
         "Read the output of the program, and the calls that failed.";
-    PROGRAM_CHILD_CRASHED = "program.child-crashed", "program", rank::STATUS + 1,
+    PROGRAM_CHILD_CRASHED = "program.child-crashed", "program", rank::STATUS - 1,
         "A process that the program started crashed, and the program ended with a failure.",
         "Examine the process that crashed: the program may have failed because of it.";
     PROGRAM_FAILED_EARLY = "program.failed-early", "program", rank::FIRST,

@@ -5,7 +5,7 @@ use crate::causes::is_used;
 use crate::names;
 
 /// Codes of findings about a program that did not end normally. Each code has the beginning of a verdict.
-const ENDINGS: [(&codes::Row, &str); 21] = [
+const ENDINGS: [(&codes::Row, &str); 22] = [
     (
         codes::LOADER_NOT_OPENED,
         "Without vkloader, the program finds no Vulkan loader",
@@ -34,6 +34,7 @@ const ENDINGS: [(&codes::Row, &str); 21] = [
     (codes::DISPLAY_WITHOUT_DRI3, "The program failed"),
     (codes::PROGRAM_CALL_FAILED, "The program failed"),
     (codes::PROGRAM_CHOSE_NONE, "The program chose no device"),
+    (codes::PROGRAM_CHILD_CRASHED, "The program failed"),
     (codes::PROGRAM_FAILED, "The program failed"),
     (codes::PROGRAM_NO_INSTANCE, "The program created no instance"),
 ];

@@ -77,6 +77,68 @@ fn a_driver_without_a_function_that_each_driver_has_is_named() {
     }
 }
 
+/// A thread has 32 KiB for its stack, and the driver needs more. The second driver hides the origin of an address that the program passed.
+#[test]
+fn a_small_stack_and_an_invalid_output_of_the_program_are_told() {
+    if !is_supported() {
+        return;
+    }
+    const LARGE: &str = "volatile char large[80000]; for (int at = 79999; at >= 0; at -= 400) large[at] = 1; return 0;";
+    const IN_THREAD: &str = "long settings[16], thread;\n\
+        ((int (*)(void *))dlsym(0, \"pthread_attr_init\"))(settings);\n\
+        ((int (*)(void *, unsigned long))dlsym(0, \"pthread_attr_setstacksize\"))(settings, 32768);\n\
+        ((int (*)(void *, void *, void *, void *))dlsym(0, \"pthread_create\"))(&thread, settings, create_buffer, device);\n\
+        ((int (*)(long, void *))dlsym(0, \"pthread_join\"))(thread, 0)";
+    const HIDDEN: &str =
+        "static volatile uintptr_t key = 77; made = (void *)(((uintptr_t)made ^ key) ^ key); *made = 1; return 0;";
+    const OUTPUT: &str = "create_buffer(device, &of_buffer, 0, (void *)0x70000000)";
+    for (driver, call, culprit, words) in [
+        (
+            LARGE,
+            IN_THREAD,
+            ("driver", false),
+            "A thread used up its stack in the driver ",
+        ),
+        (
+            HIDDEN,
+            OUTPUT,
+            ("program", true),
+            "passed the invalid address 0x70000000 to vkCreateBuffer as argument 4",
+        ),
+    ] {
+        check(&explain(&[], driver, None, call), culprit, words);
+    }
+}
+
+/// A layer calls the loader with an invalid handle, or with one whose memory was damaged.
+#[test]
+fn a_crash_of_the_loader_is_not_certain_to_be_the_fault_of_its_caller() {
+    if !is_supported() {
+        return;
+    }
+    const CALLS: &str = "extern void *dlsym(void *, const char *), *dlopen(const char *, int);\n\
+        void *none[64] = {(void *)0x5555555555555555};\n\
+        return 1 + ((int (*)(void *))dlsym(dlopen(\"libvulkan.so.1\", 2), \"vkDeviceWaitIdle\"))(none);";
+    let explained = explain(&[], GOOD, Some(CALLS), "create_buffer(device, &of_buffer, 0, &buffer)");
+    check(&explained, ("unknown", false), "The loader crashed in ");
+}
+
+/// The loader closes a driver when the program destroys its instance.
+#[test]
+fn a_call_of_a_closed_driver_is_the_fault_of_the_program() {
+    if !is_supported() {
+        return;
+    }
+    const LATE: &str = "void *(*find)(void *, const char *) = dlsym(library, \"vkGetDeviceProcAddr\");\n\
+        int (*volatile late)(void *, void *, void *, uint64_t *) = find(device, \"vkCreateBuffer\");\n\
+        ((void (*)(void *, void *))dlsym(library, \"vkDestroyDevice\"))(device, 0);\n\
+        ((void (*)(void *, void *))dlsym(library, \"vkDestroyInstance\"))(instance, 0);\n\
+        late(device, &of_buffer, 0, &buffer)";
+    let explained = explain(&[], GOOD, None, LATE);
+    check(&explained, ("program", true), "after it had destroyed its instance");
+    assert!(!explained.advice().contains("_DISABLE="), "{}", explained.advice());
+}
+
 #[test]
 fn a_second_run_leaves_out_the_layer_that_may_be_at_fault() {
     if !is_supported() {

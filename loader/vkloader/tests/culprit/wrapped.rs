@@ -28,13 +28,15 @@ fn a_wrapper_that_repeats_the_signal_is_not_blamed() {
 
 /// The process has no trace of its own.
 #[test]
-fn a_child_that_crashed_is_told_after_the_failure_of_its_parent() {
+fn a_child_that_crashed_explains_the_failure_of_its_parent() {
     if !has_compiler() {
         return;
     }
     let wrong = Wrong::built();
     let machine = wrong.machine("program child write", "");
+    machine.driver("card", "device card");
     let explained = Wrong::explain(&machine, &[], &[&wrong.program()]);
+    assert_eq!(explained.first(), "program.child-crashed");
     let reason = explained.found("program.child-crashed")["reason"].to_string();
     assert!(
         reason.contains("which the program started") && reason.contains("signal 11 (SIGSEGV)"),

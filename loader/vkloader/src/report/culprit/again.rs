@@ -63,9 +63,13 @@ pub(crate) fn retried(finished: &Finished) -> Again {
         (Ending::TooLong(_), _) => (Retried::TooLong, "it does not end in time".into()),
         (Ending::Signal(signal), _) if is_fault(signal) => (Retried::Crashes, "it crashes too".into()),
         (_, _) if !finished.crashes.is_empty() => (Retried::Crashes, "it crashes too".into()),
+        (Ending::Status(0), _) => (Retried::Lives, format!("it lives, and ended with {}", names::status(0))),
         (Ending::Status(status), _) => (
             Retried::Lives,
-            format!("it lives, and ended with {}", names::status(status)),
+            format!(
+                "it does not crash, but ended with {}, so that it may not have come to the place of the crash",
+                names::status(status)
+            ),
         ),
         (Ending::Signal(signal), _) => (
             Retried::Lives,
@@ -149,7 +153,7 @@ impl Report {
             return;
         }
         found.findings.insert(0, again.words);
-        let switch = crash.switch.as_ref().filter(|_| again.retried == Retried::Lives);
+        let switch = crash.switch.as_ref().filter(|_| again.is_success);
         let set = switch.map(|switch| format!("{}={} PROGRAM", switch.variable, word(&switch.value)));
         // A remedy that leaves no device is removed, but this program works without one.
         if let Some(set) = set.filter(|set| !found.advice.contains(set)) {

@@ -7,6 +7,9 @@ use crate::shell::word;
 /// Remedy that shows whether a program passed an invalid argument.
 pub(crate) const TO_TELL: &str =
     "To see whether the program passes something invalid: VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation PROGRAM";
+/// Remedy for a thread whose stack is too small.
+const OF_STACK: &str =
+    "Give the thread a larger stack in the program (pthread_attr_setstacksize), or the first thread by ulimit -s.";
 /// Another remedy for the same purpose.
 const OR_RETRY: &str = ", or: vkloader explain --retry -- PROGRAM";
 /// Remedy for a program that passes something invalid.
@@ -21,6 +24,12 @@ impl Crashed {
     /// Returns the sentences about a crash of a driver or layer. `how` has the signal and the place.
     pub(super) fn reason_of_part(&self, program: &str, how: &str) -> String {
         let (kind, name, call) = (self.kind(), &self.name, self.in_call());
+        if self.is_stack_too_small {
+            return format!(
+                "A thread used up its stack in the {kind} {name}{call}: {how}. Either the stack that the program gave the thread is too small, or the {kind} \
+                 needs too much."
+            );
+        }
         if let Some(layer) = &self.beside {
             let or_program = if layer.is_changed {
                 ""
@@ -32,7 +41,7 @@ impl Crashed {
                 layer.name
             );
         }
-        if self.doubt.is_none() {
+        if self.doubt.is_none() && self.heap.is_none() {
             return format!("The {kind} {name} crashed {program}{call}: {how}.");
         }
         let program = match program.strip_prefix("the ") {
@@ -79,6 +88,10 @@ impl Crashed {
                 value_of(argument),
                 argument.place + 1
             ),
+            _ if self.is_in_own_thread => format!(
+                " It crashed in a thread of its own: either the {} is faulty, or the program gave it invalid work, for example with memory that it had freed.",
+                self.kind()
+            ),
             _ => format!(
                 " Either the {} is faulty, or the program passed an invalid handle or pointer.",
                 self.kind()
@@ -86,8 +99,11 @@ impl Crashed {
         }
     }
 
-    /// Adds to the remedy `without` for a driver or layer how to tell whether the program is at fault. The more likely remedy is first.
+    /// Adds to the remedy `without` for a driver or layer how to tell whether the program is at fault.
     pub(super) fn advice_in_doubt(&self, without: String) -> String {
+        if self.is_stack_too_small {
+            return format!("{OF_STACK} If that does not help: {without}");
+        }
         if let Some(layer) = &self.beside {
             let own = layer.own_switch.as_ref();
             let own = own.map_or(String::new(), |own| {
@@ -102,10 +118,7 @@ impl Crashed {
         }
         match &self.doubt {
             None => without,
-            Some(Some(argument)) if !argument.is_behind || argument.place > 0 => {
-                format!("{TO_TELL}{OR_RETRY}. {IF_SO}. If it does not: {without}")
-            }
-            Some(_) => format!("{}. {TO_TELL}{OR_RETRY}. {IF_SO}", without.trim_end_matches('.')),
+            Some(_) => format!("{TO_TELL}{OR_RETRY}. {IF_SO}. If it does not: {without}"),
         }
     }
 }

@@ -6,6 +6,7 @@
 
 mod again;
 mod between;
+mod closed;
 mod doubt;
 mod foreign;
 mod heap;
@@ -166,6 +167,9 @@ pub(crate) struct Crashed {
     /// Handle that the loader rejected, so that it ended the process.
     #[serde(skip)]
     rejected: Option<Rejected>,
+    /// Library of a function that the program called after the library was closed.
+    #[serde(skip)]
+    closed: Option<String>,
     /// Function for which the loader ended the program, because neither the driver nor a layer offers it.
     #[serde(skip)]
     lacking: Option<Lacking>,
@@ -192,6 +196,12 @@ pub(crate) struct Crashed {
     /// `true` if functions of the culprit called each other until the stack was used up.
     #[serde(skip)]
     is_endless: bool,
+    /// `true` if a function of a driver or layer used up the stack of its thread, without a recursion.
+    #[serde(skip)]
+    is_stack_too_small: bool,
+    /// `true` if a driver crashed in a thread of its own, in which it may have done work of the program.
+    #[serde(skip)]
+    is_in_own_thread: bool,
     /// The function for dynamic memory in which the process crashed.
     #[serde(skip)]
     heap: Option<Heap>,
@@ -329,6 +339,7 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
         crashed.judge_hidden(&hidden, (crash, &owners), (&parts, records));
         return crashed;
     }
+    let is_listed = unlisted.is_none();
     let listed = || place.map(|place| &owners[place]).cloned();
     match unlisted.or_else(listed).or_else(|| brought(&owners)) {
         Some(Owner::Part(part)) => crashed.blame(&parts.parts[part], records),
@@ -338,13 +349,22 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
         }
         _ => {}
     }
+    if is_listed {
+        crashed.judge_in_loader(&owners);
+    }
     if recursion.is_none() {
         crashed.judge_call(crash, &owners, place, (&parts, records));
     }
     crashed.call = crashed.call.or_else(|| passed::name(crash, &owners, place?));
     crashed.judge_heap(crash, &owners);
     crashed.judge_short_file(crash, &parts, records);
+    let is_of_part = matches!(crashed.culprit, Who::Driver | Who::Layer);
+    crashed.is_stack_too_small = is_of_part && crash.is_stack_overflow && recursion.is_none();
+    if is_listed && recursion.is_none() {
+        crashed.judge_own_thread(crash, &owners, records);
+    }
     crashed.judge_lacking(crash, &parts, records);
+    crashed.judge_closed(crash, &owners, records);
     crashed.judge_foreign(crash, &owners, &parts);
     crashed.judge_unclear(crash, &owners, records);
     if crashed.argument.is_some() {
@@ -368,7 +388,8 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
     crashed.preloaded = crashed.preloaded.or(preloaded);
     let callers = place.map_or(&[][..], |place| &owners[place..]);
     crashed.called_by = caller(callers, crash, &parts);
-    let is_guess = crashed.doubt.is_some() || crashed.heap.is_some() || crashed.short_file.is_some();
+    let is_guess =
+        crashed.doubt.is_some() || crashed.is_stack_too_small || crashed.heap.is_some() || crashed.short_file.is_some();
     let is_called = crashed.foreign.as_ref().is_some_and(|foreign| foreign.caller.is_some());
     crashed.is_certain = crashed.culprit != Who::Unknown
         && !is_guess

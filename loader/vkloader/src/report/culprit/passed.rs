@@ -170,6 +170,18 @@ impl Call {
         of_program.or((self.is_direct || argument.value != Some(0)).then_some(argument))
     }
 
+    /// Returns the argument of the program's call that is the address of the fault.
+    fn exact(&self, crash: &Crash) -> Option<Argument> {
+        let address = crash.address.filter(|address| *address != 0)?;
+        let passed = crash.passed.get(self.program)?;
+        let place = passed.iter().position(|value| *value == Some(address))?;
+        Some(Argument {
+            place,
+            value: Some(address),
+            is_behind: false,
+        })
+    }
+
     /// Decides whose fault the crash is. `name` is the name of the function that the program called.
     pub(super) fn fault(&self, crash: &Crash, name: Option<&str>) -> Fault {
         let is_of_memory = matches!(crash.signal, libc::SIGSEGV | libc::SIGBUS);
@@ -185,7 +197,9 @@ impl Call {
         {
             return Fault::Part;
         }
-        let Some(argument) = self.argument(crash) else {
+        let is_passed_on = self.is_direct || name.is_some() && !is_of_loader(name);
+        let exact = || self.exact(crash).filter(|_| is_of_memory && is_passed_on);
+        let Some(argument) = self.argument(crash).or_else(exact) else {
             let is_passed_on = is_of_memory && name.is_some() && !is_of_loader(name);
             return if self.is_direct || is_passed_on {
                 Fault::Either(None)

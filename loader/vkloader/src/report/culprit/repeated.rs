@@ -26,7 +26,10 @@ pub(in crate::report) fn child(finished: &Finished) -> Option<Dropped> {
     let crash = super::judge(finished.crashes.last()?, &finished.records);
     let found = crash.finding();
     Some(Dropped {
-        reason: found.reason,
+        reason: format!(
+            "A process that the program started crashed, and the program failed afterwards. {}",
+            found.reason
+        ),
         findings: found.findings,
         file: found.file,
         ..codes::PROGRAM_CHILD_CRASHED.about(found.name)

@@ -11,7 +11,7 @@ use crate::report::{Dropped, Report, codes, ended};
 use crate::shell::word;
 
 /// Smallest address that is not the address of a member of an object at NULL.
-const FIRST_OF_OBJECTS: u64 = 0x10000;
+pub(super) const FIRST_OF_OBJECTS: u64 = 0x10000;
 /// Remedy that shows whether a driver or layer is at fault.
 const TO_RETRY: &str =
     "To see whether the program lives without its driver or layers: vkloader explain --retry -- PROGRAM";
@@ -93,6 +93,32 @@ impl Suspect {
 }
 
 impl Crashed {
+    /// Makes the culprit unknown if the loader crashed in a call of a driver or layer.
+    pub(super) fn judge_in_loader(&mut self, owners: &[Owner]) {
+        let is_of_part = matches!(self.culprit, Who::Driver | Who::Layer);
+        if !is_of_part || self.is_endless || !super::passed::is_in_loader(owners) {
+            return;
+        }
+        self.unclear = Some(Unclear::InLoader);
+        self.culprit = Who::Unknown;
+        self.name.clear();
+        (self.library, self.switch, self.own_switch, self.variable) = (None, None, None, None);
+    }
+
+    /// Doubts the driver that crashed in a thread of its own, because it did work of the program there.
+    pub(super) fn judge_own_thread(&mut self, crash: &Crash, owners: &[Owner], records: &[Record]) {
+        let is_of_memory = matches!(crash.signal, libc::SIGSEGV | libc::SIGBUS) && crash.exception.is_none();
+        let is_alone = !owners
+            .iter()
+            .any(|owner| matches!(owner, Owner::Program | Owner::Loader));
+        let is_meant = self.culprit == Who::Driver && self.doubt.is_none() && crash.own.is_none();
+        let has_device = || created_with(crash.process, records.iter()).is_some();
+        if is_meant && is_of_memory && is_alone && crash.sanitizer.is_none() && has_device() {
+            self.doubt = Some(None);
+            self.is_in_own_thread = true;
+        }
+    }
+
     /// Records that the stack does not show the culprit, and the driver and layers that may be at fault in place of the program.
     pub(super) fn judge_unclear(&mut self, crash: &Crash, owners: &[Owner], records: &[Record]) {
         if !matches!(self.culprit, Who::Program | Who::Unknown) || self.foreign.is_some() || self.is_endless {
@@ -115,7 +141,7 @@ impl Crashed {
         if self.heap.is_some() {
             return Some(Unclear::Heap);
         }
-        if self.short_file.is_some() || self.rejected.is_some() || self.argument.is_some() {
+        if self.closed.is_some() || self.short_file.is_some() || self.rejected.is_some() || self.argument.is_some() {
             return None;
         }
         if self.is_in_loader {
@@ -192,6 +218,7 @@ impl Report {
             return false;
         };
         crash.retried = Some(again.retried);
+        found.advice = found.advice.replace(&format!(" {TO_RETRY}"), "");
         found.findings.insert(0, again.words_without(&suspect.name));
         // A program that ends with a failure may not have come to the place of the crash.
         if again.retried != Retried::Lives || !again.is_success {

@@ -93,6 +93,9 @@ impl Crashed {
                 argument.place + 1
             );
         }
+        if let Some(reason) = self.reason_of_closed(&signal) {
+            return reason;
+        }
         if let Some(reason) = self.reason_of_lacking(before_sign, &signal) {
             return reason;
         }
@@ -325,6 +328,9 @@ impl Crashed {
             ));
         }
         let is_passed = self.argument.is_some() && self.culprit == Who::Program;
+        if self.closed.is_some() {
+            return Some(OF_ARGUMENT.into());
+        }
         if self.unclear.is_some() {
             return self.advice_for_unclear(self.advice_for_signal().map(String::from));
         }
