@@ -201,7 +201,7 @@ rows! {
         "Update the Vulkan driver, because the card may be newer than the driver; look in dmesg for messages of the kernel driver.";
     HARDWARE_WITHOUT_VULKAN = "hardware.without-vulkan", "hardware", rank::ASIDE - 6,
         "The graphics card has a kernel driver for which there is no Vulkan driver.",
-        "Use a software driver, such as Mesa's lavapipe; in a virtual machine, choose a card that can draw, such as virtio-gpu with Venus.";
+        "Use a software driver, such as Mesa's lavapipe: mesa-vulkan-drivers (Debian, Ubuntu, Fedora) or vulkan-swrast (Arch); in a virtual machine, choose a card that can draw, such as virtio-gpu with Venus.";
     HARDWARE_NVIDIA_VERSIONS = "hardware.nvidia-versions", "hardware", rank::HARDWARE,
         "NVIDIA's kernel module and user libraries have different versions.",
         "Start the machine again after an update of the driver; in a container, install the libraries of the host's version.";
@@ -210,7 +210,7 @@ rows! {
         "Start the container with NVIDIA_DRIVER_CAPABILITIES=all, or add graphics to the list.";
     HARDWARE_DISPLAY_ONLY = "hardware.display-only", "hardware", rank::ASIDE - 6,
         "The graphics card only shows pictures: it has no render node, so no driver can draw with it.",
-        "Use a software driver, such as Mesa's lavapipe; in a virtual machine, choose a card that can draw, such as virtio-gpu with Venus.";
+        "Use a software driver, such as Mesa's lavapipe: mesa-vulkan-drivers (Debian, Ubuntu, Fedora) or vulkan-swrast (Arch); in a virtual machine, choose a card that can draw, such as virtio-gpu with Venus.";
     HARDWARE_NONE = "hardware.none", "hardware", rank::ASIDE - 6,
         "The system lists no graphics card.",
         "Without a graphics card, only software drivers work, such as Mesa's lavapipe.";

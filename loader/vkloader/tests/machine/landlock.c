@@ -1,5 +1,5 @@
 /* landlock PATH COMMAND...: runs a command that may not open the files at a path or below, whatever their permissions. If the path ends with a
-   slash, the command may also not list the folder, nor those above it. Ends with 99 if the kernel has no Landlock. */
+   slash, the command may open the files, but not list the folder, nor those above it. Ends with 99 if the kernel has no Landlock. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
@@ -16,14 +16,10 @@ static struct landlock_ruleset_attr all = {.handled_access_fs = LANDLOCK_ACCESS_
 
 static void allow(const char *path) {
     struct landlock_path_beneath_attr rule = {.allowed_access = all.handled_access_fs, .parent_fd = open(path, O_PATH | O_CLOEXEC)};
-    if (rule.parent_fd < 0)
-        return;
-    if (syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0)) {
-        /* The path of a file permits no access to folders. */
-        rule.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE;
+    if (rule.parent_fd >= 0) {
         syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+        close(rule.parent_fd);
     }
-    close(rule.parent_fd);
 }
 
 /* Allows everything in a folder, except for the path `refused`. */
@@ -50,7 +46,7 @@ int main(int count, char **words) {
         return 97;
     if (words[1][length - 1] == '/') {
         words[1][length - 1] = 0;
-        all.handled_access_fs |= LANDLOCK_ACCESS_FS_READ_DIR;
+        all.handled_access_fs = LANDLOCK_ACCESS_FS_READ_DIR;
     }
     rules = syscall(SYS_landlock_create_ruleset, &all, sizeof all, 0);
     if (rules < 0)

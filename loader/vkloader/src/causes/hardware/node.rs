@@ -3,13 +3,17 @@
 
 use super::drivers::in_container;
 use super::machine::{Machine, is_of_nvidia};
+use super::permissions::in_closed_folder;
 use super::rules;
+use crate::causes::elf;
 use crate::report::{Card, Dropped, Fact, Facts, Report, codes};
 use crate::shell::word;
-use rustix::fs::{Mode, OFlags, open};
+use rustix::fs::{Access, Mode, OFlags, open};
 use rustix::io::Errno;
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 /// Node that NVIDIA's driver opens first. Opening this node wakes no card.
 const OF_NVIDIA: &str = "/dev/nvidiactl";
@@ -42,7 +46,28 @@ pub(super) fn refused(card: &Card, machine: &Machine, report: &Report) -> Option
         _ if is_of_nvidia(card) => OF_NVIDIA,
         node => node?,
     };
-    of_error(path, error_at(path, machine)?, machine, report)
+    match error_at(path, machine) {
+        Some(error) => of_error(path, error, machine, report),
+        None => unlisted(path, machine, report),
+    }
+}
+
+/// Folder that Mesa's drivers list to find the nodes of cards.
+const FOLDER: &str = "/dev/dri";
+
+/// Returns a finding if this process may open the node of a card, but may not list the folder of the node.
+fn unlisted(path: &str, machine: &Machine, report: &Report) -> Option<Dropped> {
+    let folder = machine.path(FOLDER);
+    let is_in_folder = Path::new(path).starts_with(FOLDER);
+    let error = fs::read_dir(&folder).err().filter(|_| is_in_folder)?;
+    if error.kind() != ErrorKind::PermissionDenied {
+        return None;
+    }
+    Some(if elf::is_permitted(&folder, Access::READ_OK | Access::EXEC_OK) {
+        by_policy(FOLDER, format!("listing {FOLDER}: {error}").into(), machine, report)
+    } else {
+        in_closed_folder(&folder, machine)
+    })
 }
 
 /// Returns the finding about a node that the system refused to open with an error about permissions.
@@ -89,8 +114,9 @@ fn by_policy(path: &str, fact: Fact, machine: &Machine, report: &Report) -> Drop
         POLICY
     };
     Dropped {
-        reason: "The system refuses to open the device node of the graphics card, although the permissions of the node allow it."
-            .into(),
+        reason: format!(
+            "The system refuses to open {path}, which the driver of the graphics card needs, although its permissions allow it."
+        ),
         findings,
         advice: advice.into(),
         ..codes::HARDWARE_NO_PERMISSION.about(path)
