@@ -203,6 +203,13 @@ impl Library {
                 }
                 return Ok(true);
             }
+            // The search that the variable replaces may find the culprit too, and other drivers beside it.
+            let both = self.try_with(&self.path(), slice::from_ref(set), Some(name), &report.variables)?;
+            if let Some(words) = both.usable {
+                with_search(&mut report.dropped[0], &old, name, &words);
+                causes::add_origin(report, 0, name);
+                return Ok(true);
+            }
         }
         let remaining = self.remaining(report, set)?;
         let is_any = remaining.is_some();
@@ -211,6 +218,9 @@ impl Library {
             without_command(first, &old);
             first.rank = rank::CONSEQUENCE;
             first.findings.push("this follows from the first finding, or hides it");
+            report
+                .dropped
+                .retain(|one| (&one.code, &one.name) != (&cause.code, &cause.name));
             report.dropped.insert(0, cause);
             report.ended = None;
         }
@@ -285,6 +295,18 @@ impl Library {
             ends: matches!(finished.ending, Ending::Status(_)),
         })
     }
+}
+
+/// Changes the remedy of a crash to one that needs two steps: `set` leaves out the culprit, and without the variable `name`, programs search for
+/// other drivers. `usable` is a sentence about the devices that they then have.
+fn with_search(first: &mut Dropped, set: &str, name: &str, usable: &str) {
+    first
+        .findings
+        .push(format!("this was tried without {name}, and with {set}: {usable}"));
+    let start = format!("; {}{set} PROGRAM", report::UNTIL_THEN);
+    let (update, rest) = first.advice.split_once(&start).unwrap_or((&first.advice, ""));
+    let update = update.split(report::OR_STOP).next().unwrap_or_default();
+    first.advice = format!("{update}{start}, and: unset {name}{rest}");
 }
 
 /// Result of the probe with a set of variables.

@@ -153,7 +153,8 @@ impl Origin {
             };
             Fact::new(kind, format!("{name}: {words}"))
         });
-        dropped.findings.extend(facts);
+        let new: Vec<Fact> = facts.filter(|fact| !dropped.findings.contains(fact)).collect();
+        dropped.findings.extend(new);
         let unset = format!("unset {name}");
         if let Some(instead) = &self.instead {
             dropped.advice = dropped.advice.replace(&unset, instead);

@@ -154,7 +154,7 @@ pub(crate) fn leave_out(found: &mut Dropped, library: &str, records: &[&Record])
 pub(super) fn lead_away(advice: &str, library: &str, variable: &str) -> Option<String> {
     let update = to_update(library, None);
     let rest = advice.strip_prefix(&update)?;
-    Some(format!("{update}, or stop using it: unset {variable}{rest}"))
+    Some(format!("{update}{OR_STOP}unset {variable}{rest}"))
 }
 
 /// Returns the remedy that updates a faulty library, which belongs to the package `owner`.
@@ -184,6 +184,8 @@ pub(crate) fn with_runtime(runtime: &str) -> String {
     )
 }
 
+/// Beginning of the part of a remedy that leads away from the variable that names a faulty library.
+pub(crate) const OR_STOP: &str = ", or stop using it: ";
 /// Beginning of the part of a remedy that starts programs without a faulty library.
 pub(crate) const UNTIL_THEN: &str = "until then, start programs without it: ";
 

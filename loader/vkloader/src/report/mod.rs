@@ -28,7 +28,7 @@ pub(crate) use culprit::{Again, Crashed, NEWER_ONLY_DRIVERS, ONLY_DRIVERS, Switc
 pub(crate) use decided::busiest;
 #[cfg(test)]
 pub(crate) use devices::of_other;
-pub(crate) use ended::{UNTIL_THEN, how_ended, is_opening, leave_out, with_runtime};
+pub(crate) use ended::{OR_STOP, UNTIL_THEN, how_ended, is_opening, leave_out, with_runtime};
 pub(crate) use fact::{Fact, Facts, Kind};
 pub(crate) use failed::TO_UPDATE;
 pub(crate) use layers::{

@@ -90,6 +90,24 @@ pub(super) const ROWS: &[Row] = &[
     .about("this was tried without VK_DRIVER_FILES: 1 device can be used.")
     .remedy("unset VK_DRIVER_FILES", |machine| machine.unset("VK_DRIVER_FILES")),
     Row::new(
+        "a variable names a missing manifest and a driver that crashes, which the search finds too",
+        |machine| {
+            beside_good(machine, "device two\ncrash vkCreateInstance");
+            let bad = machine.path("data/vulkan/icd.d/bad.json");
+            let both = format!("/nowhere/bad32.json:{}", bad.display());
+            machine.variable("VK_DRIVER_FILES", both);
+        },
+        "program.crashed",
+    )
+    .about("this was tried without VK_DRIVER_FILES, and with VK_LOADER_DRIVERS_DISABLE=bad.json: 1 device can be used.")
+    .remedy(
+        "VK_LOADER_DRIVERS_DISABLE=bad.json PROGRAM, and: unset VK_DRIVER_FILES",
+        |machine| {
+            machine.unset("VK_DRIVER_FILES");
+            leave_out(machine);
+        },
+    ),
+    Row::new(
         "a driver without its kernel module makes no instance",
         |machine| bad(machine, "device one\nfail vkCreateInstance -3"),
         "driver.creation-failed",
