@@ -182,7 +182,7 @@ impl Card {
     /// Creates the imitated files of the kernel.
     fn place(&self, machine: &Machine, command_line: &str) {
         let _ = fs::remove_dir_all(machine.path("system"));
-        for folder in [PLACE, "system/dev/dri", "system/proc"] {
+        for folder in [PLACE, "system/dev/dri", "system/proc", "system/run"] {
             fs::create_dir_all(machine.path(folder)).expect("folders");
         }
         for (name, text) in [("class", "0x030000"), ("vendor", self.vendor), ("device", "0x2684")] {
@@ -240,7 +240,8 @@ fn each_cause_in_the_hardware_is_named_and_its_remedy_helps() {
         let mut machine = Machine::new();
         install(&machine, system.installed);
         system.before.place(&machine, system.command_line);
-        if !machine.in_made_up_system(&["/sys", "/dev/dri", "/proc/cmdline"]) {
+        // Files in `/run` show the kind of a container.
+        if !machine.in_made_up_system(&["/sys", "/dev/dri", "/proc/cmdline", "/run"]) {
             return;
         }
         let explained = machine.explain();

@@ -1,83 +1,18 @@
 //! Finds cards whose Vulkan driver is not installed or does not use the card, and cards for which no Vulkan driver exists.
 
 use super::generations::{self, HASVK};
-use super::install::to_install;
-use super::machine::{Machine, WINDOWS_DRIVER};
+use super::install::{is_nvidias, to_install};
+use super::machine::Machine;
+use super::packaged::row_of;
 use super::{newer, node, other_size, slices, unknown};
 use crate::causes::{multiarch, unsearched};
 use crate::installed;
 use crate::report::{Card, Dropped, Facts, Kind, Report, codes, other, rank};
+use crate::shell::word;
 use catalogue::hardware;
 use reasons::Code;
+use rustix::fs::StatVfsMountFlags;
 use std::collections::BTreeSet;
-
-/// Vulkan drivers for the cards of some kernel drivers.
-pub(super) struct Row {
-    kernel_drivers: &'static [&'static str],
-    /// Names, up to `.so`, of the libraries that are drivers for the cards of `kernel_drivers`.
-    libraries: &'static [&'static str],
-    /// Remedy for a system without the libraries, with the names of the packages.
-    pub(super) install: &'static str,
-    /// Remedy for a driver that lists no device; empty for the general remedy.
-    pub(super) unused: &'static str,
-}
-
-/// Kernel drivers whose cards have Vulkan drivers in the packages of common distributions.
-const PACKAGED: [Row; 7] = [
-    Row {
-        kernel_drivers: &["amdgpu"],
-        libraries: &["libvulkan_radeon", "amdvlk64", "amdvlk32"],
-        install: "Install Mesa's Vulkan driver for AMD's cards: mesa-vulkan-drivers (Debian, Ubuntu, Fedora), vulkan-radeon (Arch), \
-                  libvulkan_radeon (openSUSE) or mesa-vulkan-ati (Alpine).",
-        unused: "",
-    },
-    Row {
-        kernel_drivers: &["i915", "xe"],
-        libraries: &["libvulkan_intel", "libvulkan_intel_hasvk"],
-        install: "Install Mesa's Vulkan driver for Intel's cards: mesa-vulkan-drivers (Debian, Ubuntu, Fedora), vulkan-intel (Arch), \
-                  libvulkan_intel (openSUSE) or mesa-vulkan-intel (Alpine).",
-        unused: "",
-    },
-    Row {
-        kernel_drivers: &["nvidia", "nvidia-drm"],
-        libraries: &["libGLX_nvidia", "libEGL_nvidia"],
-        install: "Install NVIDIA's libraries of the same version as the kernel module: nvidia-vulkan-icd (Debian), libnvidia-gl-VERSION \
-                  (Ubuntu), xorg-x11-drv-nvidia (RPM Fusion) or nvidia-utils (Arch).",
-        unused: "Check whether nvidia-smi lists the card, and look in dmesg for messages that begin with NVRM. A container may get the card without \
-                 all libraries: NVIDIA_DRIVER_CAPABILITIES=all.",
-    },
-    Row {
-        kernel_drivers: &["nouveau"],
-        libraries: &["libvulkan_nouveau"],
-        install: "Install Mesa's Vulkan driver for nouveau, which is part of Mesa 24.1 and newer: mesa-vulkan-drivers (Debian, Ubuntu, \
-                  Fedora), vulkan-nouveau (Arch) or libvulkan_nouveau (openSUSE); or install NVIDIA's own driver with its kernel module.",
-        unused: "Update the kernel (6.6 or newer) and Mesa (24.1 or newer), which this driver needs; older versions leave out cards before Turing \
-                 (GTX 16, RTX 20). Or install NVIDIA's own driver.",
-    },
-    Row {
-        kernel_drivers: &["virtio_gpu", "virtio-pci", "virtio-mmio"],
-        libraries: &["libvulkan_virtio"],
-        install: "Install Mesa's Vulkan driver for virtio-gpu: a version of mesa-vulkan-drivers that has libvulkan_virtio.so (Debian, \
-                  Ubuntu, Fedora) or vulkan-virtio (Arch); the host must offer Venus, in QEMU with virtio-gpu-gl and venus=on.",
-        unused: "Let the host offer Venus, without which virtio-gpu has no Vulkan: in QEMU -device virtio-gpu-gl,venus=on,blob=on,hostmem=4G. If \
-                 it does, update Mesa here, and look in dmesg for messages of the kernel driver.",
-    },
-    Row {
-        kernel_drivers: &[WINDOWS_DRIVER],
-        libraries: &["libvulkan_dzn"],
-        install: "Install a version of Mesa with the driver dzn (libvulkan_dzn.so), which many distributions leave out: vulkan-dzn (Arch), or \
-                  mesa-vulkan-drivers of a source that has it.",
-        unused: "Update the graphics driver in Windows, then: wsl --update; and update Mesa here.",
-    },
-    Row {
-        kernel_drivers: &["kgsl"],
-        libraries: &["libvulkan_freedreno"],
-        install: "Install Mesa's driver libvulkan_freedreno.so in a build for KGSL (freedreno-kmds=kgsl), which the packages of most \
-                  distributions are not.",
-        unused: "Install a build of libvulkan_freedreno.so for KGSL (Mesa's option freedreno-kmds=kgsl), because the packages of most distributions \
-                 only know the kernel driver msm: mesa-vulkan-icd-freedreno (Termux), or Mesa for Android's containers.",
-    },
-];
 
 /// Kernel drivers of cards that have no Vulkan driver.
 const WITHOUT_VULKAN: [&str; 16] = [
@@ -102,7 +37,7 @@ const WITHOUT_VULKAN: [&str; 16] = [
 /// Fact about a card with the kernel driver vc4.
 const VIDEOCORE: &str = "VideoCore IV, the GPU of the Raspberry Pi before model 4, has no Vulkan";
 
-/// Remedy for a card whose kernel driver is in neither [`PACKAGED`] nor [`WITHOUT_VULKAN`].
+/// Remedy for a card whose kernel driver is in neither [`PACKAGED`](super::packaged::PACKAGED) nor [`WITHOUT_VULKAN`].
 const UNKNOWN: &str = "Install the Vulkan driver of the card's maker, if there is one; without it, only software drivers work, such as Mesa's lavapipe.";
 
 /// Remedy for cards that use the older of AMD's two kernel drivers.
@@ -157,7 +92,7 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Option
     let may_be_broken = report.dropped.iter().any(is_unknown_and_broken);
     // A snap contains its own drivers, so the drivers of its base system are for other programs.
     let is_snap = report.surroundings.iter().any(|word| word == "snap");
-    let mut found = match without_manifest(card, &libraries, machine).filter(|_| !is_snap) {
+    let mut found = match without_manifest(card, &libraries, machine, report).filter(|_| !is_snap) {
         // A manifest that this user may not read may name the driver.
         Some(_) if report.dropped.iter().any(is_closed_manifest) => return None,
         Some(found) => found,
@@ -179,7 +114,7 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Option
 /// Returns the rank of the finding that none of the drivers in `libraries` is installed.
 fn rank_of_missing(libraries: &[&str], kernel_driver: &str, report: &Report) -> u8 {
     let of_other_size = other_size::rank_of(libraries, report);
-    let comes_from_host = kernel_driver.starts_with("nvidia") && gets_libraries(report);
+    let comes_from_host = is_nvidias(kernel_driver) && gets_libraries(report);
     if has_driver(report) && of_other_size != Some(rank::BROKEN) || comes_from_host && of_other_size.is_none() {
         rank::HARDWARE
     } else {
@@ -207,8 +142,8 @@ fn has_driver(report: &Report) -> bool {
 }
 
 /// Returns a finding for a card whose Vulkan driver is installed, but is not named by any manifest that was found.
-fn without_manifest(card: &Card, libraries: &[&str], machine: &Machine) -> Option<Dropped> {
-    let (name, path) = libraries
+fn without_manifest(card: &Card, libraries: &[&str], machine: &Machine, report: &Report) -> Option<Dropped> {
+    let (library_name, path) = libraries
         .iter()
         .find_map(|name| Some((*name, machine.library(name)?)))?;
     let library = path.display().to_string();
@@ -216,13 +151,21 @@ fn without_manifest(card: &Card, libraries: &[&str], machine: &Machine) -> Optio
     let file = path.file_name().unwrap_or_default().to_string_lossy();
     let manifest =
         format!(r#"{{"file_format_version": "1.0.0", "ICD": {{"library_path": "{file}", "api_version": "1.3.0"}}}}"#);
-    let word = name.trim_start_matches("lib").trim_start_matches("GLX_");
+    let name = library_name.trim_start_matches("lib").trim_start_matches("GLX_");
     let mut found = codes::HARDWARE_NO_MANIFEST.about(card.to_string());
     found.file = Some(library);
-    found.advice = format!(
-        "Reinstall the package of the driver{} with its manifest, or write one: mkdir -p /etc/vulkan/icd.d && echo '{manifest}' >/etc/vulkan/icd.d/{word}_icd.json",
-        owner.unwrap_or_default()
-    );
+    found.advice = match data_of_user(machine, report) {
+        Some(folder) => {
+            let folder = word(&format!("{folder}/vulkan/icd.d"));
+            format!(
+                "Write a manifest in your home folder: mkdir -p {folder} && echo '{manifest}' >{folder}/{name}_icd.json"
+            )
+        }
+        None => format!(
+            "Reinstall the package of the driver{} with its manifest, or write one: mkdir -p /etc/vulkan/icd.d && echo '{manifest}' >/etc/vulkan/icd.d/{name}_icd.json",
+            owner.unwrap_or_default()
+        ),
+    };
     // `mkdir` cannot create a folder below a broken link.
     if let Some((link, target)) = unsearched::broken_link(&machine.path("etc/vulkan/icd.d")) {
         let (link, target) = (link.display(), target.display());
@@ -231,11 +174,24 @@ fn without_manifest(card: &Card, libraries: &[&str], machine: &Machine) -> Optio
             .push(format!("{link} is a link to {target}, which is not there"));
         found.advice = format!("Correct the link {link}, or mount {target}. Then: {}", found.advice);
     }
-    if let Some(hidden) = unsearched::leading_to(&machine.path(""), name) {
+    if let Some(hidden) = unsearched::leading_to(&machine.path(""), library_name) {
         found.findings.push(hidden.finding);
         found.advice = hidden.advice;
     }
     Some(found)
+}
+
+/// Containers and sandboxes whose system files users cannot change.
+const FIXED: [&str; 3] = ["apptainer", "flatpak", "steam"];
+
+/// Returns the data folder of the user where the files of the system cannot be changed. Returns `None` elsewhere.
+fn data_of_user(machine: &Machine, report: &Report) -> Option<String> {
+    let is_fixed = report.surroundings.iter().any(|word| FIXED.contains(&word.as_str()));
+    let flags = rustix::fs::statvfs(machine.path("etc")).map(|status| status.f_flag);
+    let is_read_only = flags.is_ok_and(|flags| flags.contains(StatVfsMountFlags::RDONLY));
+    let home = || Some(format!("{}/.local/share", report.variables.get("HOME")?));
+    let folder = report.variables.get("XDG_DATA_HOME").or_else(home);
+    folder.filter(|_| is_fixed || is_read_only)
 }
 
 /// Returns a finding for a card whose Vulkan driver lists no device, although the card has a kernel driver and an open node.
@@ -332,10 +288,6 @@ fn to_update(library: &str, report: &Report) -> String {
         "{first} {update}, because the card may be newer than its Vulkan driver, or older than any; look in dmesg for messages of the kernel \
          driver."
     )
-}
-
-pub(super) fn row_of(kernel_driver: &str) -> Option<&'static Row> {
-    PACKAGED.iter().find(|row| row.kernel_drivers.contains(&kernel_driver))
 }
 
 /// Returns `true` if a library is a driver for the cards of a kernel driver. Returns `false` for a library that forwards calls to another
@@ -463,6 +415,7 @@ fn named_in(path: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::packaged::PACKAGED;
     use super::*;
 
     #[test]

@@ -1,10 +1,12 @@
 //! Completes findings about drivers that failed with facts about the hardware: the host of a container, the kernel driver of the card, and
 //! cards that the system does not list.
 
-use super::drivers::{self, is_meant_for, known, row_of};
+use super::drivers::{self, is_meant_for, known};
 use super::generations;
-use super::install::{is_of_home, on_tegra, to_install};
+use super::install::{on_tegra, to_install};
 use super::machine::{Machine, is_of_nvidia};
+use super::packaged::row_of;
+use super::places::is_of_home;
 use super::{NVIDIA, idle, is_absent, is_hardware, is_nvidia, surrounding};
 use crate::causes::{elf, packages};
 use crate::installed;
@@ -108,7 +110,7 @@ fn from_host(report: &mut Report, machine: &Machine) {
 
 /// Removes the advice to remove a manifest of the system from the findings in a container, whose system belongs to its image or its host.
 fn keep_files(report: &mut Report, machine: &Machine) {
-    if !drivers::gets_libraries(report) || is_of_home(machine) {
+    if !drivers::gets_libraries(report) || is_of_home(machine, report) {
         return;
     }
     for one in &mut report.dropped {

@@ -1,38 +1,21 @@
 //! Remedies for cards whose Vulkan driver is not installed.
 
-use super::drivers::{self, row_of};
+use super::drivers;
 use super::generations::HASVK;
-use super::machine::Machine;
+use super::machine::{Machine, ON_CHIP};
+use super::packaged::row_of;
 use super::permissions::permissions;
+use super::places::{Place, is_of_home};
 use super::{CONTAINERS, NVIDIA};
 use crate::causes::overriding::REPLACING;
 use crate::causes::{packages, unsearched};
 use crate::report::{Card, Dropped, Report, codes};
 use std::path::PathBuf;
 
-/// Remedy for a container that has NVIDIA's card but not NVIDIA's libraries.
-const NVIDIA_IN_CONTAINER: &str = "Let NVIDIA's container tools add the libraries: docker run --runtime=nvidia --gpus all -e \
-    NVIDIA_DRIVER_CAPABILITIES=all IMAGE, or podman run --device nvidia.com/gpu=all IMAGE.";
-
-/// Remedy for a container of Incus, LXD or LXC that has NVIDIA's card but not NVIDIA's libraries.
-const NVIDIA_IN_LXC: &str = "Let the container use NVIDIA's libraries of the host, which needs NVIDIA's container tools there: incus config set NAME \
-    nvidia.runtime=true nvidia.driver.capabilities=all (lxc config set for LXD), and start the container again.";
-
-/// Remedy for a pod of Kubernetes that has NVIDIA's card but not NVIDIA's libraries.
-const NVIDIA_IN_POD: &str = "Let NVIDIA's container tools add the libraries: request nvidia.com/gpu in the resources of the pod, set \
-    NVIDIA_DRIVER_CAPABILITIES=all for it, and use the runtime class nvidia where the cluster has one.";
-
-/// Remedy for a container of distrobox or toolbox that has NVIDIA's card but not NVIDIA's libraries.
-const NVIDIA_IN_DISTROBOX: &str = "Make the container again with NVIDIA's libraries of the host: distrobox create --nvidia ...; toolbox takes them over by itself \
-    where the host has NVIDIA's container toolkit and a CDI file: nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml";
-
-/// Remedy for a container of Apptainer or Singularity that lacks NVIDIA's libraries or nodes.
-pub(super) const NVIDIA_IN_APPTAINER: &str =
-    "Let the container use NVIDIA's driver of the host: apptainer exec --nv IMAGE PROGRAM (singularity exec --nv).";
-
 /// Remedy for a container on a Jetson, whose chip has NVIDIA's card, but without NVIDIA's libraries.
-const NVIDIA_OF_TEGRA: &str = "Let NVIDIA's container runtime add the driver of the Jetson: docker run --runtime nvidia IMAGE, which needs NVIDIA's container \
-    toolkit on the host; or podman run --device nvidia.com/gpu=all IMAGE, which needs a CDI file of the host.";
+const NVIDIA_OF_TEGRA: &str = "Let NVIDIA's container runtime add the driver of the Jetson: docker run --runtime nvidia -e \
+    NVIDIA_DRIVER_CAPABILITIES=all IMAGE, which needs NVIDIA's container toolkit on the host; or podman run --device nvidia.com/gpu=all IMAGE, which \
+    needs a CDI file of the host.";
 
 /// Returns the remedy for NVIDIA's driver in a container on a machine with a chip of NVIDIA. Returns `None` elsewhere.
 pub(super) fn on_tegra(machine: &Machine, report: &Report) -> Option<&'static str> {
@@ -63,7 +46,7 @@ const VERSION: &str = "VERSION";
 const INSTALL_IN: [(&str, &str); 6] = [
     (
         "steam",
-        "Do so on the system itself, because Steam's container takes its drivers from there.",
+        "Do so on the system itself, for 64 and 32 bits, because Steam's container takes its drivers from there. Then quit Steam and start it again.",
     ),
     ("docker", IN_IMAGE),
     ("podman", IN_IMAGE),
@@ -76,14 +59,6 @@ const INSTALL_IN: [(&str, &str); 6] = [
 ];
 const IN_IMAGE: &str = "Do so in the image of the container, which does not use the drivers of its host.";
 const IN_CONTAINER: &str = "Do so in the container, which does not use the drivers of its host.";
-
-/// Returns the remedy for a Flatpak program on a host whose NVIDIA driver has the version `version`.
-pub(super) fn for_flatpak(version: &str) -> String {
-    let version = version.replace('.', "-");
-    format!(
-        "Install NVIDIA's libraries for Flatpak in the version of the host: flatpak install org.freedesktop.Platform.GL.nvidia-{version}"
-    )
-}
 
 /// Adds to the finding about a missing device node that the driver of the card is not installed either, because the node alone does not help
 /// then. A variable that replaces the search leaves out the installed drivers, so that they are unknown.
@@ -121,16 +96,21 @@ pub(super) fn missing(card: &Card, closed: &[PathBuf], machine: &Machine, report
     Some(found)
 }
 
+/// Returns `true` for a kernel driver of NVIDIA.
+pub(super) fn is_nvidias(kernel_driver: &str) -> bool {
+    kernel_driver.starts_with("nvidia") || ON_CHIP.contains(&kernel_driver)
+}
+
 /// Returns the remedy for a card whose Vulkan driver is not installed.
 pub(super) fn to_install(kernel_driver: &str, libraries: &[&str], machine: &Machine, report: &Report) -> String {
     let is_in = |known: &[&str]| report.surroundings.iter().any(|word| known.contains(&word.as_str()));
     // A sandbox has its own copies of the drivers, except for those of NVIDIA.
     let of_sandbox = unsearched::in_sandbox_of(|sandbox| is_in(&[sandbox]), &machine.path(""));
-    if let Some(advice) = of_sandbox.filter(|_| !kernel_driver.starts_with("nvidia")) {
+    if let Some(advice) = of_sandbox.filter(|_| !is_nvidias(kernel_driver)) {
         return advice;
     }
-    if kernel_driver.starts_with("nvidia")
-        && let Some(advice) = nvidias_inside(machine, report)
+    if is_nvidias(kernel_driver)
+        && let Some(advice) = nvidias_inside(kernel_driver, machine, report)
     {
         return advice;
     }
@@ -165,37 +145,18 @@ pub(super) fn to_install(kernel_driver: &str, libraries: &[&str], machine: &Mach
             libraries.first().unwrap_or(&"it")
         ),
     };
-    if is_of_home(machine) {
+    if is_of_home(machine, report) {
         return format!("{install} {IN_CONTAINER}");
     }
     let place = INSTALL_IN.iter().find(|(known, _)| is_in(&[known]));
     place.map_or(install.clone(), |(_, place)| format!("{install} {place}"))
 }
 
-/// Returns `true` in a container of toolbox or distrobox. Such a container lasts, so that users install software in it.
-pub(super) fn is_of_home(machine: &Machine) -> bool {
-    machine.has("run/.toolboxenv") || machine.has("run/.distroboxenv") || machine.has("etc/distrobox")
-}
-
 /// Returns the remedy for NVIDIA's driver in a sandbox or container, which gets the driver from its host.
-fn nvidias_inside(machine: &Machine, report: &Report) -> Option<String> {
-    let is_in = |known: &[&str]| report.surroundings.iter().any(|word| known.contains(&word.as_str()));
-    if is_in(&["flatpak"]) {
-        return Some(for_flatpak(
-            &machine.nvidia_module().unwrap_or_else(|| "VERSION".into()),
-        ));
+fn nvidias_inside(kernel_driver: &str, machine: &Machine, report: &Report) -> Option<String> {
+    if ON_CHIP.contains(&kernel_driver) {
+        return on_tegra(machine, report).map(String::from);
     }
-    if is_of_home(machine) {
-        return Some(NVIDIA_IN_DISTROBOX.into());
-    }
-    if is_in(&["apptainer"]) {
-        return Some(NVIDIA_IN_APPTAINER.into());
-    }
-    if machine.text("run/systemd/container") == "lxc" {
-        return Some(NVIDIA_IN_LXC.into());
-    }
-    if machine.has("run/secrets/kubernetes.io") {
-        return Some(NVIDIA_IN_POD.into());
-    }
-    is_in(&CONTAINERS).then(|| NVIDIA_IN_CONTAINER.into())
+    let place = Place::of(machine, report)?;
+    Some(place.libraries(machine.nvidia_module().as_deref()))
 }

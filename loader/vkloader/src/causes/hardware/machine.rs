@@ -44,6 +44,9 @@ const SECURE_BOOT: &str = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d
 /// Files that exist in containers of systemd-nspawn and LXC, and of Kubernetes.
 const OF_CONTAINER: [&str; 2] = ["run/systemd/container", "run/secrets/kubernetes.io"];
 
+/// Kernel drivers of the card in NVIDIA's chips (Tegra, Jetson).
+pub(super) const ON_CHIP: [&str; 2] = ["nvgpu", "gk20a"];
+
 /// Folders in which NVIDIA's libraries are installed.
 const NVIDIA_FOLDERS: [&str; 7] = [
     "usr/lib/x86_64-linux-gnu",
@@ -341,6 +344,9 @@ impl Machine {
         let chips = self.text("sys/firmware/devicetree/base/compatible");
         chips.split('\0').any(|chip| chip.starts_with("nvidia,tegra"))
             || self.text("proc/sys/kernel/osrelease").ends_with("-tegra")
+            || ON_CHIP
+                .iter()
+                .any(|driver| self.has(&format!("sys/bus/platform/drivers/{driver}")))
     }
 
     /// Returns the number of nodes of NVIDIA's cards.

@@ -16,7 +16,9 @@ mod machine;
 mod newer;
 mod node;
 mod other_size;
+mod packaged;
 mod permissions;
+mod places;
 mod removed;
 mod rules;
 mod series;
@@ -39,6 +41,7 @@ use crate::report::{Card, Device, Dropped, Report, codes, rank};
 pub(crate) use drivers::for_cards;
 use machine::{Machine, WINDOWS_DRIVER, WINDOWS_NODE, is_of_nvidia};
 use permissions::{closed_nodes, in_closed_folder, permissions};
+use places::Place;
 use service::Service;
 use several::{is_explained, is_of_minor_card};
 use std::path::{Path, PathBuf};
@@ -47,20 +50,6 @@ use std::path::{Path, PathBuf};
 const NVIDIA: u32 = 0x10DE;
 /// Variable that selects the kinds of NVIDIA's libraries in a container.
 const CAPABILITIES: &str = "NVIDIA_DRIVER_CAPABILITIES";
-/// Remedies for missing device nodes of NVIDIA's driver. Each row has the environment around the program, and the remedy.
-const NVIDIA_NODES_IN: [(&str, &str); 3] = [
-    ("apptainer", install::NVIDIA_IN_APPTAINER),
-    (
-        "podman",
-        "Make the card available to the container: podman run --device nvidia.com/gpu=all IMAGE, which needs a CDI file of the host: nvidia-ctk \
-         cdi generate --output=/etc/cdi/nvidia.yaml",
-    ),
-    (
-        "docker",
-        "Make the card available to the container: docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=all IMAGE, which needs NVIDIA's container \
-         toolkit on the host.",
-    ),
-];
 /// Remedy for missing device nodes of NVIDIA's driver in all other environments.
 const NVIDIA_NODES: &str = "In a container, make the card available: docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=all IMAGE, or podman run \
     --device nvidia.com/gpu=all IMAGE; elsewhere, install NVIDIA's libraries with nvidia-modprobe, which makes the nodes.";
@@ -222,7 +211,7 @@ fn versions(machine: &Machine, report: &Report) -> Option<Dropped> {
     let row = codes::HARDWARE_NVIDIA_VERSIONS;
     (module != library).then(|| Dropped {
         advice: match surrounding(report) {
-            Some(("flatpak", _)) => install::for_flatpak(&module),
+            Some(("flatpak", _)) => places::for_flatpak(&module),
             Some(("docker" | "podman", _)) => format!(
                 "Remove NVIDIA's libraries from the image, because NVIDIA's container tools add those of the host (docker run --gpus all -e \
                  NVIDIA_DRIVER_CAPABILITIES=all IMAGE); or install them in the image in the version {module}."
@@ -307,8 +296,7 @@ fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
     let is_nvidias = is_of_nvidia(card);
     let kept_out = |node: &str| machine.is_kept_out(node).then(|| Sandbox::of(report).nodes(is_nvidias));
     if is_nvidias && machine.has("dev/nvidiactl") && !machine.has_node_of_nvidia() {
-        let usual = || sandbox.map_or(NVIDIA_NODES, |(word, _)| nvidia_nodes(word));
-        let advice = kept_out("/dev/nvidia0").unwrap_or_else(usual);
+        let advice = kept_out("/dev/nvidia0").unwrap_or_else(|| nvidia_nodes(machine, report));
         return Some(Dropped {
             findings: ["/dev/nvidiactl exists, but no node of a card, such as /dev/nvidia0"].into(),
             advice: advice.into(),
@@ -322,8 +310,7 @@ fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
             (node, kept_out(node)?)
         }
         (true, Some(("flatpak" | "snap", advice))) => ("/dev/nvidiactl", advice),
-        (true, Some((word, _))) => ("/dev/nvidiactl", nvidia_nodes(word)),
-        (true, None) => ("/dev/nvidiactl", NVIDIA_NODES),
+        (true, _) => ("/dev/nvidiactl", nvidia_nodes(machine, report)),
         (false, Some((_, advice))) => (card.node.as_deref()?, advice),
         (false, None) if machine.is_changed_root() => (card.node.as_deref()?, IN_CHANGED_ROOT),
         (false, None) => (card.node.as_deref()?, row.remedy),
@@ -363,9 +350,9 @@ fn without_node(card: &Card, (node, advice): (&str, &str), machine: &Machine, re
     }
 }
 
-fn nvidia_nodes(surrounding: &str) -> &'static str {
-    let row = NVIDIA_NODES_IN.iter().find(|(word, _)| *word == surrounding);
-    row.map_or(NVIDIA_NODES, |(_, advice)| advice)
+/// Returns the remedy for missing device nodes of NVIDIA's driver.
+fn nvidia_nodes(machine: &Machine, report: &Report) -> &'static str {
+    Place::of(machine, report).map_or(NVIDIA_NODES, |place| place.nodes)
 }
 
 /// Returns a finding for a system that lists no card.

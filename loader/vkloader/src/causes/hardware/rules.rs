@@ -1,6 +1,7 @@
 //! Device nodes that a container lacks, or that its device rules refuse although their permissions allow the access.
 
 use super::machine::Machine;
+use super::places::KIND;
 use super::service::Service;
 use crate::report::{Dropped, codes};
 use rustix::fs::{Access, access, major};
@@ -11,8 +12,6 @@ use std::path::Path;
 
 /// Major number of the nodes in `/dev/dri`.
 const DRI: u32 = 226;
-/// File with the kind of a container of systemd-nspawn, LXC or Incus.
-const KIND: &str = "run/systemd/container";
 /// Files that exist in containers of Incus and LXD.
 const OF_INCUS: [&str; 2] = ["dev/incus", "dev/lxd"];
 /// Remedies for a node that the device rules refuse. Each row has a file that exists in a container, and the remedy.

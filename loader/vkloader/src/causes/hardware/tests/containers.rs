@@ -1,6 +1,7 @@
 //! Tests of remedies for device nodes that a container or service hides or refuses.
 
 use super::*;
+use crate::variables::Variables;
 
 /// Returns the first finding about hardware.
 fn first(found: Report) -> Dropped {
@@ -140,5 +141,148 @@ fn a_container_without_a_node_and_without_a_driver_needs_both() {
             "{}",
             node.advice
         );
+    }
+}
+
+/// NVIDIA's card with its nodes, and variables and files of a container.
+fn nvidias(file: &str, text: &str, nodes: &[&str]) -> System {
+    let system = System::new();
+    system.card("0000:01:00.0", "0x030000", "0x10de", Some("nvidia"));
+    system.file("dev/dri/renderD128", "").file(file, text).file(
+        "proc/driver/nvidia/version",
+        "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Sun",
+    );
+    for node in nodes {
+        system.file(node, "");
+    }
+    system
+}
+
+/// Each kind of containers gets NVIDIA's libraries and nodes in its own way.
+#[test]
+fn nvidias_libraries_and_nodes_come_with_the_words_of_the_container() {
+    for (file, text, libraries, nodes) in [
+        (
+            "run/.toolboxenv",
+            "",
+            "distrobox create --nvidia",
+            "outside of the container",
+        ),
+        (
+            "run/.containerenv",
+            "",
+            "podman run --device nvidia.com/gpu=all",
+            "podman run --device",
+        ),
+        (
+            "run/systemd/container",
+            "lxc",
+            "the version 550.54.14",
+            "pct set ID --dev0 /dev/nvidiactl",
+        ),
+        (
+            "run/systemd/container",
+            "systemd-nspawn",
+            "version 550.54.14",
+            "--bind=/dev/nvidia0",
+        ),
+        (
+            "run/systemd/container",
+            "other",
+            "docker run --runtime=nvidia",
+            "docker run --gpus all",
+        ),
+        (".singularity.d/runscript", "", "exec --nv", "exec --nv"),
+        (
+            "run/secrets/kubernetes.io/token",
+            "",
+            "Set NVIDIA_DRIVER_CAPABILITIES=all",
+            "Request nvidia.com/gpu",
+        ),
+    ] {
+        let system = nvidias(file, text, &["dev/nvidiactl", "dev/nvidia0"]);
+        let found = first(system.found(idle(&["libvulkan_lvp.so"])));
+        assert_eq!(found.code, "hardware.no-driver", "{file}");
+        assert!(found.advice.contains(libraries), "{file}: {}", found.advice);
+        let found = first(nvidias(file, text, &[]).found(idle(&["libGLX_nvidia.so.0"])));
+        assert_eq!(found.code, "hardware.no-node", "{file}");
+        assert!(found.advice.contains(nodes), "{file}: {}", found.advice);
+    }
+}
+
+/// A variable shows the kind of a container whose files do not.
+#[test]
+fn variables_of_a_container_show_its_kind() {
+    for (file, variable, words) in [
+        ("run/.containerenv", "DISTROBOX_ENTER_PATH", "distrobox create --nvidia"),
+        (
+            "etc/hostname",
+            "KUBERNETES_SERVICE_HOST",
+            "Set NVIDIA_DRIVER_CAPABILITIES=all",
+        ),
+        ("etc/hostname", "OTHER", "nvidia-vulkan-icd (Debian)"),
+    ] {
+        let system = nvidias(file, "", &["dev/nvidiactl", "dev/nvidia0"]);
+        let report = Report {
+            variables: Variables::with(variable, "x"),
+            ..idle(&["libvulkan_lvp.so"])
+        };
+        let found = first(system.found(report));
+        assert_eq!(found.code, "hardware.no-driver", "{variable}");
+        assert!(found.advice.contains(words), "{variable}: {}", found.advice);
+    }
+}
+
+/// Users cannot change the system files of Apptainer's images, but they have a home folder in the container.
+#[test]
+fn a_manifest_for_a_container_of_apptainer_is_written_in_the_home_folder() {
+    for (file, words) in [
+        (
+            ".singularity.d/runscript",
+            "mkdir -p /home/ann/.local/share/vulkan/icd.d && ",
+        ),
+        (".dockerenv", "mkdir -p /etc/vulkan/icd.d && "),
+    ] {
+        let system = nvidias(file, "", &["dev/nvidiactl", "dev/nvidia0"]);
+        system.file("usr/lib/x86_64-linux-gnu/libGLX_nvidia.so.0", "");
+        let report = Report {
+            variables: Variables::with("HOME", "/home/ann"),
+            ..idle(&["libvulkan_lvp.so"])
+        };
+        let found = first(system.found(report));
+        assert_eq!(found.code, "hardware.no-manifest", "{file}");
+        assert!(found.advice.contains(words), "{file}: {}", found.advice);
+    }
+}
+
+/// The card of a Jetson is part of the chip.
+#[test]
+fn the_driver_of_a_jetsons_card_is_nvidias() {
+    for (file, words) in [
+        (
+            ".dockerenv",
+            "docker run --runtime nvidia -e NVIDIA_DRIVER_CAPABILITIES=all",
+        ),
+        ("etc/hostname", "nvidia-l4t-3d-core"),
+    ] {
+        let system = System::new();
+        let device = "sys/devices/17000000.gpu";
+        system
+            .file("sys/bus/platform/drivers/nvgpu/bind", "")
+            .file("sys/class/drm/renderD128/dev", "226:128")
+            .file("dev/dri/renderD128", "")
+            .file(&format!("{device}/uevent"), "DRIVER=nvgpu")
+            .file(file, "");
+        let path = |below: &str| system.0.path().join(below);
+        for (link, target) in [
+            ("driver", "/sys/bus/platform/drivers/nvgpu"),
+            ("subsystem", "/sys/bus/platform"),
+        ] {
+            symlink(target, path(device).join(link)).expect("a link");
+        }
+        symlink(path(device), path("sys/class/drm/renderD128/device")).expect("a link");
+        let found = first(system.found(idle(&["libvulkan_lvp.so"])));
+        assert_eq!(found.code, "hardware.no-driver", "{file}");
+        assert!(found.advice.contains(words), "{file}: {}", found.advice);
     }
 }

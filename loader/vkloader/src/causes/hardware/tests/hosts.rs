@@ -463,7 +463,7 @@ fn a_container_with_links_to_the_hosts_old_driver_is_made_again() {
 /// A Jetson's card is part of the chip, and the libraries of its driver come from the host.
 #[test]
 fn a_container_on_a_jetson_gets_the_driver_from_the_runtime() {
-    let runtime = "docker run --runtime nvidia IMAGE";
+    let runtime = "docker run --runtime nvidia -e";
     for (chip, is_jetson) in [("nvidia,p3737-0000\0nvidia,tegra234", true), ("brcm,bcm2711", false)] {
         let system = System::new();
         let library = "/usr/lib/aarch64-linux-gnu/tegra/libGLX_nvidia.so.0";
