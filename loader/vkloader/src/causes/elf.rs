@@ -31,6 +31,7 @@ pub(super) use refused::{by_policy, closed, is_permitted};
 pub(crate) use refused::{closed_folder, forbidding_mount, mount_point};
 use std::path::Path;
 pub(crate) use symbols::undefined_in;
+use symbols::usual_where;
 pub(super) use symbols::{lacking, undefined};
 
 /// Circumstances of a library that could not be opened.
@@ -341,7 +342,7 @@ fn words_of_the_linker(dropped: &Dropped) -> Option<String> {
 
 /// Adds an explanation of the dynamic linker's message about versions and symbols.
 fn in_words_of_the_linker(dropped: &mut Dropped, words: &str, own: Identity, program: Option<&Path>) {
-    let explained = too_old(words, own)
+    let explained = too_old(words, &dropped.name, own)
         .or_else(|| undefined(words, own, program))
         .or_else(|| elsewhere::unsearched(words, own));
     if let Some((finding, advice)) = explained {
@@ -354,8 +355,8 @@ fn in_words_of_the_linker(dropped: &mut Dropped, words: &str, own: Identity, pro
 pub(super) const FOR_ANOTHER_SYSTEM: &str = "Install a driver that is built for this system";
 
 /// Returns the finding and the remedy for a library without a required version of its symbols. The message is `LIBRARY: version `VERSION'
-/// not found (required by LIBRARY)`.
-fn too_old(words: &str, own: Identity) -> Option<(String, String)> {
+/// not found (required by LIBRARY)`. `opened` is the name by which the driver or layer is opened.
+fn too_old(words: &str, opened: &str, own: Identity) -> Option<(String, String)> {
     let (library, rest) = words.split_once(": version `")?;
     let (version, rest) = rest.split_once("' not found (required by ")?;
     let by = rest.split(')').next()?;
@@ -366,10 +367,14 @@ fn too_old(words: &str, own: Identity) -> Option<(String, String)> {
     let usual = closure::usual_of(Path::new(library), own).filter(|usual| contains(usual, version));
     let asking = locate(by, own).unwrap_or_else(|| by.into());
     let other = closure::replacement(Path::new(library), &asking, own).filter(|other| contains(other, version));
-    // The variable may lead to a library of a newer system, although this system has a library of its own with that name.
+    // The variable may lead to a library of a newer system, although this system has a library of its own with that name. A file that is opened by
+    // its path does not come from the variable.
     let newer = asking.parent().filter(|folder| {
-        closure::is_in_variable(folder) && closure::replacement(&asking, Path::new("/"), own).is_some()
+        let has_own = || closure::replacement(&asking, Path::new("/"), own).is_some();
+        opened != by && closure::is_in_variable(folder) && has_own()
     });
+    // Of files with this name in usual folders, the configuration of the dynamic linker may prefer another one.
+    let hidden = usual_where(Path::new(library), own, |path| contains(path, version));
     let take_out = |folder: &Path, file: &str, fault| {
         let folder = shown(folder);
         format!("Take {folder} out of LD_LIBRARY_PATH: its {file} is {fault}.")
@@ -379,6 +384,7 @@ fn too_old(words: &str, own: Identity) -> Option<(String, String)> {
         (None, ..) if let Some(folder) = newer => take_out(folder, file_name(by), "for a newer system"),
         (None, Some(usual), _) => instead(library, &usual),
         (None, None, _) if closure::is_of_c_library(Path::new(library)) => damage::for_newer_system(by, &asking),
+        (None, None, _) if let Some(hidden) = hidden => elsewhere::to_use_usual(Path::new(library), &hidden),
         (None, None, owner) => {
             format!("{owner} is too old for {by}: update it, or install a driver that is built for this system.")
         }
@@ -423,7 +429,7 @@ mod tests {
     fn words_of_the_dynamic_linker() {
         let words = "/lib/libnone.so.6: version `GLIBC_2.99' not found (required by /opt/libdriver.so)";
         let own = Identity::of_this_process();
-        let (finding, advice) = too_old(words, own).expect("a version");
+        let (finding, advice) = too_old(words, "", own).expect("a version");
         assert_eq!(
             finding,
             "/lib/libnone.so.6 lacks the version GLIBC_2.99 of its symbols, which /opt/libdriver.so needs"
@@ -439,13 +445,13 @@ mod tests {
             undefined("/opt/My App/libdriver.so: undefined symbol: drmOpen", own, None).expect("a symbol");
         assert!(finding.starts_with("/opt/My App/libdriver.so needs"), "{finding}");
         let words = "/opt/My App/libnone.so.6: version `V_2' not found (required by /opt/libdriver.so)";
-        let (finding, _) = too_old(words, own).expect("a version");
+        let (finding, _) = too_old(words, "", own).expect("a version");
         assert!(
             finding.starts_with("/opt/My App/libnone.so.6 lacks the version V_2"),
             "{finding}"
         );
         assert!(!contains(&std::env::current_exe().expect("a path"), ""));
-        assert!(too_old("cannot open shared object file", own).is_none() && undefined("x", own, None).is_none());
+        assert!(too_old("cannot open shared object file", "", own).is_none() && undefined("x", own, None).is_none());
     }
 
     #[test]

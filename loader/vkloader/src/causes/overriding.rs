@@ -153,9 +153,15 @@ fn offer_usual_drivers(report: &mut Report, name: &str) {
         let is_of_other_system =
             one.advice.starts_with(elf::FOR_ANOTHER_SYSTEM) || super::hardware::is_for_no_card(one, hardware);
         one.advice = match (is_of_other_system, has_others) {
-            (true, true) => format!("Use the drivers of this system, which {name} replaces: {unset}"),
+            (true, true) => {
+                format!(
+                    "Use the drivers of this system, which {name} replaces: {unset}{}",
+                    with_folder(one)
+                )
+            }
             (true, false) => format!(
-                "Install the drivers of this system, such as mesa-vulkan-drivers (Debian, Ubuntu, Fedora), and let programs search for them: {unset}"
+                "Install the drivers of this system, such as mesa-vulkan-drivers (Debian, Ubuntu, Fedora), and let programs search for them: {unset}{}",
+                with_folder(one)
             ),
             (false, true) => format!(
                 "{}; or use the drivers of the system: {unset}",
@@ -165,6 +171,19 @@ fn offer_usual_drivers(report: &mut Report, name: &str) {
         };
         one.variable = Some(name.into());
     }
+}
+
+/// Returns the second half of the remedy for a driver of another system whose folder is in `LD_LIBRARY_PATH`: the drivers of this system would get
+/// libraries from there too.
+fn with_folder(driver: &Dropped) -> String {
+    let folder = Path::new(&driver.name).parent();
+    let folder = folder.filter(|folder| elf::is_in_variable(folder));
+    folder.map_or(String::new(), |folder| {
+        format!(
+            ". Also take {} out of LD_LIBRARY_PATH, because its libraries are for that other system.",
+            folder.display()
+        )
+    })
 }
 
 /// Adds to a remedy that unsets one of the variables in [`REPLACING`] the other one, which then replaces the search in its place.

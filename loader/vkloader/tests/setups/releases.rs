@@ -410,7 +410,7 @@ fn each_cause_in_a_release_is_named_and_its_remedy_helps() {
 }
 
 /// Compiles a library that needs a newer C library than any system has.
-fn for_newer_system(machine: &Machine, library: &str) {
+pub(super) fn for_newer_system(machine: &Machine, library: &str) {
     let versions = machine.file("versions", "GLIBC_2.999 { global: vklt_new; };\n");
     let stub = "int vklt_new(void) { return 0; }\n";
     let words = [

@@ -11,6 +11,7 @@ pub(super) const ROWS: &[Row] = &[
             good(machine);
             let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345678\n";
             machine.file("libraries/libmock_good.so", pointer);
+            fs::create_dir(machine.path("libraries/.git")).expect("a folder");
         },
         "driver.not-opened",
     )

@@ -1,5 +1,6 @@
 //! Set-ups after interrupted upgrades, with settings that other programs left, and in sessions without a display.
 
+use super::releases::for_newer_system;
 use super::{Machine, Row, good, try_all};
 use crate::machine::Explained;
 use std::fs;
@@ -272,4 +273,34 @@ fn a_script_that_fails_before_the_program_is_not_said_to_use_no_vulkan() {
     );
     assert!(!reason.contains("uses no Vulkan"), "{reason}");
     assert!(explain("true; exit 0").1.contains("uses no Vulkan"));
+}
+
+/// A variable names the driver of a newer system by its path, and another variable leads to the libraries beside the driver.
+#[test]
+fn a_driver_of_a_newer_system_comes_with_the_variable_of_its_libraries() {
+    let mut machine = Machine::new();
+    machine.driver("bad", "device one");
+    fs::create_dir_all(machine.path("newer/icd.d")).expect("folders");
+    for_newer_system(&machine, "newer/libmock_bad.so");
+    let library = machine.path("newer/libmock_bad.so");
+    let manifest = machine.manifest("newer", &library, "");
+    let moved = machine.path("newer/icd.d/newer.json");
+    fs::rename(manifest, &moved).expect("one file system");
+    let [folder, usual] = ["newer", "libraries"].map(|folder| machine.path(folder).display().to_string());
+    machine.variable("VK_DRIVER_FILES", moved.display().to_string());
+    machine.variable("LD_LIBRARY_PATH", format!("{folder}:{usual}"));
+    let explained = machine.explain();
+    if !explained.findings().contains("lacks the version GLIBC_2.999") {
+        return crate::machine::skip("the C library here has no versions of its symbols");
+    }
+    assert_eq!(explained.first(), "driver.not-opened");
+    let advice = explained.advice();
+    let wanted = format!("Also take {folder} out of LD_LIBRARY_PATH");
+    assert!(
+        advice.contains("unset VK_DRIVER_FILES") && advice.contains(&wanted),
+        "{advice}"
+    );
+    machine.unset("LD_LIBRARY_PATH");
+    machine.unset("VK_DRIVER_FILES");
+    assert_eq!(machine.explain().devices(), ["one"]);
 }

@@ -65,33 +65,44 @@ struct Kind {
     what: &'static str,
     /// Remedy, in which `FILE` and `FOLDER` stand for the file and for the folder of its repository.
     remedy: &'static str,
+    /// Remedy for a file outside of repositories; empty if `remedy` needs no repository.
+    alone: &'static str,
 }
+
+/// Remedy for a file that replaces a library in a repository, if it was downloaded alone.
+const WITHOUT_REPOSITORY: &str = "Download FILE again, from the address that gives the library itself (a button such as Download or Raw on the page of the file), \
+    or clone its repository with git.";
 
 const KINDS: [Kind; 5] = [
     Kind {
         beginning: "version https://git-lfs.github.com/spec/",
         what: "a pointer of Git LFS, in place of the library",
         remedy: "Fetch the library: cd FOLDER && git lfs install && git lfs pull",
+        alone: WITHOUT_REPOSITORY,
     },
     Kind {
         beginning: "/annex/objects/",
         what: "a pointer of git-annex, in place of the library",
         remedy: "Fetch the library: cd FOLDER && git annex get FILE",
+        alone: WITHOUT_REPOSITORY,
     },
     Kind {
         beginning: "<!doctype html",
         what: "a page of the web, in place of the library",
         remedy: "Download FILE again: the server sent a page in its place, such as a login or an error.",
+        alone: "",
     },
     Kind {
         beginning: "<html",
         what: "a page of the web, in place of the library",
         remedy: "Download FILE again: the server sent a page in its place, such as a login or an error.",
+        alone: "",
     },
     Kind {
         beginning: "mz",
         what: "a library for Windows",
         remedy: "Name a library for Linux in library_path of the manifest.",
+        alone: "",
     },
 ];
 
@@ -109,9 +120,12 @@ fn instead(file: &Path) -> Option<(String, String)> {
     let start = text.trim_start().to_lowercase();
     if let Some(kind) = KINDS.iter().find(|kind| start.starts_with(kind.beginning)) {
         let has_repository = |folder: &&Path| folder.join(".git").exists();
-        let folder = file.ancestors().skip(1).find(has_repository).or(file.parent())?;
-        let remedy = kind.remedy.replace("FILE", &word(&shown(file)));
-        return Some((kind.what.into(), remedy.replace("FOLDER", &word(&shown(folder)))));
+        let folder = file.ancestors().skip(1).find(has_repository);
+        let remedy = folder.map_or(kind.alone, |_| kind.remedy);
+        let remedy = if remedy.is_empty() { kind.remedy } else { remedy };
+        let folder = word(&folder.map(shown).unwrap_or_default());
+        let remedy = remedy.replace("FILE", &word(&shown(file)));
+        return Some((kind.what.into(), remedy.replace("FOLDER", &folder)));
     }
     // Some systems store a link as a file with the name of its target.
     let target = file.parent()?.join(text.trim());
@@ -332,6 +346,14 @@ mod tests {
             let advice = remedy(&file, &file, Identity::of_this_process());
             assert!(advice.contains(&words), "{advice}");
         }
+        fs::remove_dir(folder.path().join(".git")).expect("removed");
+        let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:1\n";
+        fs::write(&file, pointer).expect("written");
+        let advice = remedy(&file, &file, Identity::of_this_process());
+        assert!(
+            advice.starts_with(&format!("Download {root}/sub/libx.so again")),
+            "{advice}"
+        );
         fs::write(&file, "libnowhere.so").expect("written");
         assert!(remedy(&file, &file, Identity::of_this_process()).starts_with("Reinstall"));
     }

@@ -186,6 +186,18 @@ pub(super) fn uncached(name: &str, own: Identity) -> Option<(String, String)> {
 /// Returns the finding and the remedy for a library `other` that lacks the symbol `symbol`, and that the dynamic linker finds before the
 /// system's file `usual`. `library` needs the symbol.
 pub(super) fn before_usual(library: &str, symbol: &str, other: &Path, usual: &Path) -> (String, String) {
+    (
+        format!(
+            "{library} needs the symbol {symbol}, which {} lacks and {} has",
+            shown(other),
+            shown(usual)
+        ),
+        to_use_usual(other, usual),
+    )
+}
+
+/// Returns the remedy for a library `other` that the dynamic linker finds before the system's file `usual`, although that one is needed.
+pub(super) fn to_use_usual(other: &Path, usual: &Path) -> String {
     let folder = other.parent().map(shown).unwrap_or_default();
     let (first, folders) = CONFIGURATION;
     let entries = fs::read_dir(folders).into_iter().flatten().flatten();
@@ -199,7 +211,7 @@ pub(super) fn before_usual(library: &str, symbol: &str, other: &Path, usual: &Pa
         word(&usual.parent().map(shown).unwrap_or_default())
     );
     // If no file lists the folder, it is in the list of folders that a library has for its needs.
-    let advice = match files.find(lists) {
+    match files.find(lists) {
         // The configuration of each system lists folders for the administrator's own files, such as `/usr/local/lib`.
         Some(_) if folder.starts_with("/usr/local/lib") && installed::owner(&shown(other)).is_none() => format!(
             "Remove this old copy, which belongs to no package: rm {} && ldconfig; for one program: {command}",
@@ -216,15 +228,7 @@ pub(super) fn before_usual(library: &str, symbol: &str, other: &Path, usual: &Pa
             word(&shown(usual)),
             shown(other)
         ),
-    };
-    (
-        format!(
-            "{library} needs the symbol {symbol}, which {} lacks and {} has",
-            shown(other),
-            shown(usual)
-        ),
-        advice,
-    )
+    }
 }
 
 /// Returns the file called `name` in a folder that the configuration texts list. Skips a library of another word size or processor than

@@ -184,12 +184,21 @@ fn usual_with(symbol: &str, library: &Path, own: Identity) -> Option<PathBuf> {
 
 /// Returns the file of the system with the name of `library` that defines `symbol`, like [`usual_with`]. Also examines the folder `beside`.
 fn other_with(symbol: &str, library: &Path, beside: Option<&Path>, own: Identity) -> Option<PathBuf> {
+    let defines = |path: &Path| Symbols::of(path).defined.iter().any(|name| name == symbol.as_bytes());
+    other_where(library, beside, own, defines)
+}
+
+/// Returns the file with the name of `library` in a usual folder of the system for which `fits` returns `true`, if `library` itself is another file.
+pub(super) fn usual_where(library: &Path, own: Identity, fits: impl Fn(&Path) -> bool) -> Option<PathBuf> {
+    other_where(library, None, own, fits)
+}
+
+fn other_where(library: &Path, beside: Option<&Path>, own: Identity, fits: impl Fn(&Path) -> bool) -> Option<PathBuf> {
     let real = |path: &Path| fs::canonicalize(path).ok();
     let name = library.file_name()?;
     let folders = closure::usual_folders().map(|folder| Path::new(folder).join(name));
     let mut usual = folders.chain(beside.map(|folder| folder.join(name)));
-    let defines = |path: &PathBuf| Symbols::of(path).defined.iter().any(|name| name == symbol.as_bytes());
-    usual.find(|path| Identity::of(path) == Some(own) && real(path) != real(library) && defines(path))
+    usual.find(|path| Identity::of(path) == Some(own) && real(path) != real(library) && fits(path))
 }
 
 /// Returns a library that `library` needs and that the dynamic linker finds first, together with a library of the same name that defines
@@ -305,6 +314,27 @@ mod tests {
             ("", &[]),
         ] {
             assert_eq!(beginnings(symbol), expected, "{symbol}");
+        }
+    }
+
+    /// The configuration of the dynamic linker may lead to an old library that is not in a usual folder.
+    #[test]
+    fn the_systems_own_library_is_found_after_one_that_lacks_a_version() {
+        const NAME: &str = "libgcc_s.so.1";
+        let own = Identity::of_this_process();
+        let Some(usual) = usual_where(Path::new(NAME), own, |path| super::super::contains(path, "GCC_3.0")) else {
+            return;
+        };
+        for (version, words) in [
+            ("GCC_3.0", "LD_PRELOAD="),
+            ("GCC_9999", " is too old for /opt/libdriver.so"),
+        ] {
+            let words_of_the_linker =
+                format!("/nowhere/{NAME}: version `{version}' not found (required by /opt/libdriver.so)");
+            let (_, advice) = super::super::too_old(&words_of_the_linker, "", own).expect("a version");
+            assert!(advice.contains(words), "{advice}");
+            let is_named = advice.contains(&shown(&usual));
+            assert_eq!(is_named, version == "GCC_3.0", "{advice}");
         }
     }
 
