@@ -117,6 +117,11 @@ impl Sandbox {
         Self::known(report, &mounts.unwrap_or_default()).unwrap_or(&OTHER)
     }
 
+    /// Returns the sandbox around this process; `None` if none is recognised. `root` is the root folder of the system.
+    pub(super) fn around(report: &Report, root: &Path) -> Option<&'static Self> {
+        Self::known(report, &Mounts::below(root))
+    }
+
     /// Returns the sandbox of a program with the mounts `mounts`; `None` if none is recognised.
     fn known(report: &Report, mounts: &Mounts) -> Option<&'static Self> {
         let is_around = |one: &&'static Self| report.surroundings.iter().any(|word| word == one.word);
@@ -194,6 +199,11 @@ impl Sandbox {
                 .collect::<Vec<_>>()
                 .join(if option == "PATH" { ":" } else { "" })
         )
+    }
+
+    /// Returns `true` for a sandbox of a program that users start, such as bubblewrap or Firejail.
+    pub(super) fn is_made_by_users(&self) -> bool {
+        self.word.is_empty() && self.programs != [SYSTEMD]
     }
 
     /// Returns the remedy for device nodes that the sandbox lacks.

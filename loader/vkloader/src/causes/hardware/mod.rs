@@ -295,6 +295,7 @@ fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
     let sandbox = in_sandbox(report);
     let is_nvidias = is_of_nvidia(card);
     let kept_out = |node: &str| machine.is_kept_out(node).then(|| Sandbox::of(report).nodes(is_nvidias));
+    let around = || Sandbox::around(report, &machine.path("")).filter(|around| around.is_made_by_users());
     if is_nvidias && machine.has("dev/nvidiactl") && !machine.has_node_of_nvidia() {
         let advice = kept_out("/dev/nvidia0").unwrap_or_else(|| nvidia_nodes(machine, report));
         return Some(Dropped {
@@ -310,8 +311,10 @@ fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
             (node, kept_out(node)?)
         }
         (true, Some(("flatpak" | "snap", advice))) => ("/dev/nvidiactl", advice),
+        (true, None) if let Some(around) = around() => ("/dev/nvidiactl", around.nodes(true)),
         (true, _) => ("/dev/nvidiactl", nvidia_nodes(machine, report)),
         (false, Some((_, advice))) => (card.node.as_deref()?, advice),
+        (false, None) if let Some(around) = around() => (card.node.as_deref()?, around.nodes(false)),
         (false, None) if machine.is_changed_root() => (card.node.as_deref()?, IN_CHANGED_ROOT),
         (false, None) => (card.node.as_deref()?, row.remedy),
     };

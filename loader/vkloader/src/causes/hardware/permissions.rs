@@ -3,6 +3,7 @@
 use super::groups;
 use super::kernel;
 use super::machine::{Machine, is_open_to_us};
+use super::places::KIND;
 use super::rules;
 use crate::causes::elf;
 use crate::report::{Dropped, codes};
@@ -172,12 +173,14 @@ pub(super) fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine,
     } else {
         "The node's group has no name in the container"
     };
+    let is_nspawn = machine.text(KIND) == "systemd-nspawn";
     match name.filter(|_| lets_group && group != 0 && group != UNMAPPED && !is_foreign) {
         Some(name) if is_member(&machine.text("etc/group"), &name, user) => format!(
             "Log in again: the user {user} is in the group {name}, but this session began before that; for one command: newgrp {name}"
         ),
         Some(name) => groups::to_add(&[&name], (user, is_named(user)), machine),
-        None if lets_group && group != 0 && machine.has("run/systemd/container") => {
+        None if lets_group && group == UNMAPPED && is_nspawn => IN_NSPAWN.into(),
+        None if lets_group && group != 0 && machine.has(KIND) && !is_nspawn => {
             let usable = (group != UNMAPPED && !is_foreign).then(|| to_renumber(group, &machine.text("etc/group"), user));
             format!(
                 "The container does not know the node's group: give the node a group of the container, with incus config device set NAME gpu gid {} or, in \
@@ -187,6 +190,7 @@ pub(super) fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine,
                 usable.map_or(String::new(), |command| format!("; or in the container: {command}"))
             )
         }
+        None if lets_group && group == UNMAPPED && machine.has(".dockerenv") => in_rootless_docker(node),
         None if lets_group && group == UNMAPPED => {
             "The container does not know the node's group: podman run --group-add keep-groups keeps the groups of the user.".into()
         }
@@ -210,6 +214,19 @@ pub(super) fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine,
         None if node.to_string_lossy().contains("/nvidia") => of_nvidia_node(machine),
         None => codes::HARDWARE_NO_PERMISSION.remedy.into(),
     }
+}
+
+/// Remedy for a node whose group a container of systemd-nspawn does not know.
+const IN_NSPAWN: &str = "The container does not know the node's group, because it has users of its own: start it with systemd-nspawn --private-users=no; or let all \
+    users open the node, on the host, with a rule of udev (MODE=\"0666\").";
+
+/// Returns the remedy for a node whose group a container of Docker does not know, because Docker runs without privileges or in a user namespace.
+fn in_rootless_docker(node: &Path) -> String {
+    let node = word(&node.display().to_string());
+    format!(
+        "The container does not know the node's group, because Docker runs without privileges. Let the user who runs Docker open the node, on the host as root: \
+         setfacl -m u:USER:rw {node}; for longer, with a rule of udev (MODE=\"0666\"). If Docker has the setting userns-remap: docker run --userns=host"
+    )
 }
 
 /// Returns the command that gives the group of users who may use graphics cards the number `number`, and adds the user to the group. `group` is

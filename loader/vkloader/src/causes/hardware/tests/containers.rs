@@ -286,3 +286,37 @@ fn the_driver_of_a_jetsons_card_is_nvidias() {
         assert!(found.advice.contains(words), "{file}: {}", found.advice);
     }
 }
+
+/// A variable shows Firejail, which has no file of its own.
+#[test]
+fn a_sandbox_around_this_process_comes_with_its_option_for_nodes() {
+    for (vendor, driver) in [("0x1002", "amdgpu"), ("0x10de", "nvidia")] {
+        let system = System::new();
+        system.card("0000:01:00.0", "0x030000", vendor, Some(driver));
+        for (value, is_named) in [("firejail", true), ("other", false)] {
+            let report = Report {
+                variables: Variables::with("container", value),
+                ..idle(&["libvulkan_radeon.so", "libGLX_nvidia.so.0"])
+            };
+            let found = first(system.found(report));
+            assert_eq!(found.code, "hardware.no-node", "{driver}");
+            let is_it = found.advice.contains("firejail --ignore=no3d --ignore=private-dev");
+            assert_eq!(is_it, is_named, "{driver}: {}", found.advice);
+        }
+    }
+}
+
+/// The file of systemd-nspawn is also that of LXC, whose words for groups differ.
+#[test]
+fn a_node_of_an_unknown_group_comes_with_the_words_of_systemd_nspawn() {
+    for (group, words) in [(65534, "--private-users=no"), (993, "groupmod -g 993 render")] {
+        let system = System::new();
+        system
+            .file(places::KIND, "systemd-nspawn")
+            .file("etc/group", "render:x:105:");
+        let node = Path::new("/dev/dri/renderD128");
+        let advice = to_open(node, (group, 0o660), &Machine::at(system.0.path()), "ann");
+        assert!(advice.contains(words), "{advice}");
+        assert!(!advice.contains("Proxmox"), "{advice}");
+    }
+}

@@ -359,6 +359,7 @@ fn a_group_without_a_name_comes_with_the_words_of_the_container() {
             "group 993 has no name here. Give the group its number, and log in again: groupmod -g 993 render",
         ),
         ("run/.containerenv", 65534, "keep-groups"),
+        (".dockerenv", 65534, "setfacl -m u:USER:rw /dev/dri/renderD128"),
     ] {
         let system = System::new();
         system.file(file, "").file("etc/group", "video:x:44:\nrender:x:105:");
