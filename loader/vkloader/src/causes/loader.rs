@@ -184,8 +184,8 @@ fn removal(path: &Path, real: &Path) -> String {
     format!("{command} && ldconfig")
 }
 
-/// Returns the remedy for a loader that the configuration of the dynamic linker finds before that of the system: the command that removes the loader, and
-/// the loader that programs then get. Returns `None` if the linker finds another loader, or if the system has no other one.
+/// Returns the remedy for a loader that the configuration of the dynamic linker finds before that of the system. The remedy consists of the command that
+/// removes the loader, and the loader that programs then get. Returns `None` if the linker finds another loader, or if the system has no other one.
 pub(crate) fn before_usual(path: &Path, own: Identity) -> Option<(String, PathBuf)> {
     let folders = usual_folders().map(|folder| Path::new(folder).join(OF_PROGRAMS));
     before(path, &without_variable(OF_PROGRAMS, own)?, folders, own)

@@ -54,39 +54,41 @@ pub(super) fn explain(dropped: &mut Dropped, home: &str) {
                 dropped.advice = format!("Remove the link (rm {}), or {install}.", word(&path));
             }
         }
-        "file.not-opened" => {
-            let Err(error) = File::open(&path) else { return };
-            let closed = closed_folder(Path::new(&path));
-            let is_denied = error.kind() == ErrorKind::PermissionDenied;
-            let is_of_file = is_denied && closed.is_none();
-            let is_by_policy = is_of_file && elf::is_permitted(Path::new(&path), Access::READ_OK);
-            let kind = if is_of_file && !is_by_policy {
-                Kind::Unreadable
-            } else {
-                Kind::Sentence
-            };
-            dropped.findings.insert(0, Fact::new(kind, format!("{path}: {error}")));
-            if is_by_policy {
-                dropped.reason =
-                    "The permissions of the file let this process open it, but the system refuses that.".into();
-            }
-            match closed.filter(|_| is_denied) {
-                Some(folder) => in_closed_folder(dropped, folder, home),
-                None if is_denied => {
-                    let hidden = masked::explain(Path::new(&path));
-                    let policy = || is_by_policy.then(elf::by_policy);
-                    dropped.advice = hidden
-                        .or_else(policy)
-                        .map_or_else(|| to_permit(&word(&path)), |(_, advice)| advice);
-                }
-                None => {}
-            }
-            if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) {
-                dropped.advice =
-                    "Remove the link, which leads to itself, and reinstall the package of the driver or layer.".into();
-            }
-        }
+        "file.not-opened" => not_opened(dropped, &path, home),
         _ => {}
+    }
+}
+
+/// Adds the reason why this process may not open the manifest `path`. `home` is the value of `HOME`.
+fn not_opened(dropped: &mut Dropped, path: &str, home: &str) {
+    let Err(error) = File::open(path) else { return };
+    let closed = closed_folder(Path::new(path));
+    let is_denied = error.kind() == ErrorKind::PermissionDenied;
+    let is_of_file = is_denied && closed.is_none();
+    let is_by_policy = is_of_file && elf::is_permitted(Path::new(path), Access::READ_OK);
+    let kind = if is_of_file && !is_by_policy {
+        Kind::Unreadable
+    } else {
+        Kind::Sentence
+    };
+    dropped.findings.insert(0, Fact::new(kind, format!("{path}: {error}")));
+    if is_by_policy {
+        dropped.reason = "The permissions of the file let this process open it, but the system refuses that.".into();
+    }
+    match closed.filter(|_| is_denied) {
+        Some(folder) => in_closed_folder(dropped, folder, home),
+        None if is_denied => {
+            let hidden = masked::explain(Path::new(path));
+            let policy = || is_by_policy.then(elf::by_policy);
+            dropped.advice = hidden
+                .or_else(policy)
+                .map_or_else(|| to_permit(&word(path)), |(_, advice)| advice);
+        }
+        None => {}
+    }
+    if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) {
+        dropped.advice =
+            "Remove the link, which leads to itself, and reinstall the package of the driver or layer.".into();
     }
 }
 

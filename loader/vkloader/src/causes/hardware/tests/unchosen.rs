@@ -93,7 +93,7 @@ fn a_missing_driver_comes_with_the_closed_node_of_its_card() {
     }
 }
 
-/// A slice of a card is no card that an update of the driver could make usable.
+/// An update of the driver does not make a slice of a card usable.
 #[test]
 fn a_slice_of_nvidias_card_is_named() {
     let system = System::new();
