@@ -53,6 +53,12 @@ impl Snapshot {
         self.cause > 0
     }
 
+    /// Returns the address that the thread accessed, for a fault of memory. The inner value is `None` if the kernel did not tell the address.
+    fn fault_of_memory(&self) -> Option<Option<u64>> {
+        let is_of_memory = self.is_fault() && matches!(self.signal, libc::SIGSEGV | libc::SIGBUS);
+        is_of_memory.then(|| self.address())
+    }
+
     /// Returns `true` if the thread received the signal `signal`.
     pub(super) fn is_of(&self, signal: i32) -> bool {
         self.signal == signal
@@ -105,12 +111,9 @@ pub(super) fn crash(
     let is_fault = |at| known.iter().any(|(_, snapshot)| snapshot.is_at(at));
     let begin = beginning(&places, is_fault);
     let interrupted = places[..begin].iter().rev().find_map(|place| place.interrupts);
-    let is_of_memory = place.is_fault() && matches!(place.signal, libc::SIGSEGV | libc::SIGBUS);
-    let fault = is_of_memory.then(|| place.address());
-    let found = if begin == 0 {
-        arguments::find(&mut walk, &place.registers, fault)
-    } else {
-        arguments::Found::default()
+    let found = match begin {
+        0 => arguments::find(&mut walk, &place.registers, place.fault_of_memory()),
+        _ => arguments::Found::default(),
     };
     let sp = interrupted.map_or_else(|| place.registers.sp(), |(_, sp)| sp);
     let is_own = signal == libc::SIGABRT && is_of_64_bits(&place.registers);
@@ -122,10 +125,9 @@ pub(super) fn crash(
     Some(Crash {
         signal,
         address: place.address(),
-        instruction: if place.is_fault() {
-            code::instruction(&memory, &place.registers, place.signal)
-        } else {
-            Instruction::Unknown
+        instruction: match place.is_fault() {
+            true => code::instruction(&memory, &place.registers, place.signal),
+            false => Instruction::Unknown,
         },
         system_call: place.registers.system_call.filter(|_| signal == libc::SIGSYS),
         sender: last.sender().filter(|sender| i64::from(*sender) != own_number),

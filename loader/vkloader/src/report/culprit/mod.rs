@@ -13,6 +13,7 @@ mod heap;
 mod lacking;
 mod parts;
 mod passed;
+mod reasons;
 mod recursion;
 mod repeated;
 mod short;
@@ -41,6 +42,7 @@ use heap::Heap;
 use lacking::Lacking;
 use parts::{Owner, Part, Parts};
 use passed::{Passed, Rejected};
+use reasons::Stack;
 use serde::Serialize;
 use std::path::Path;
 use suspect::Unclear;
@@ -349,53 +351,19 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
         }
         _ => {}
     }
-    if is_listed {
-        crashed.judge_in_loader(&owners);
-    }
-    if recursion.is_none() {
-        crashed.judge_call(crash, &owners, place, (&parts, records));
-    }
-    crashed.call = crashed.call.or_else(|| passed::name(crash, &owners, place?));
-    crashed.judge_heap(crash, &owners);
-    crashed.judge_short_file(crash, &parts, records);
-    let is_of_part = matches!(crashed.culprit, Who::Driver | Who::Layer);
-    crashed.is_stack_too_small = is_of_part && crash.is_stack_overflow && recursion.is_none();
-    if is_listed && recursion.is_none() {
-        crashed.judge_own_thread(crash, &owners, records);
-    }
-    crashed.judge_lacking(crash, &parts, records);
-    crashed.judge_closed(crash, &owners, records);
-    crashed.judge_foreign(crash, &owners, &parts);
-    crashed.judge_unclear(crash, &owners, records);
+    let stack = Stack {
+        crash,
+        owners: &owners,
+        place,
+        is_listed,
+        is_endless: recursion.is_some(),
+    };
+    crashed.judge_reasons(&stack, &parts, records);
     if crashed.argument.is_some() {
         crashed.is_certain &= crashed.unclear.is_none();
         return crashed;
     }
-    let inner = place.map_or(&crash.frames[..], |place| &crash.frames[..=place]);
-    if crashed.is_filtered() {
-        // Without the driver or layer, another part of the process may make the same call.
-        (crashed.switch, crashed.own_switch) = (None, None);
-    }
-    let mut inner = inner.iter().filter_map(|frame| frame.file.clone());
-    // The runtime of a sanitizer is innermost because it found an error in other code.
-    let added = |file: &str| {
-        crash
-            .preloaded
-            .iter()
-            .find(|one| one.path == file && sanitizer(file).is_none())
-    };
-    let preloaded = inner.find_map(|file| added(&file).cloned());
-    crashed.preloaded = crashed.preloaded.or(preloaded);
-    let callers = place.map_or(&[][..], |place| &owners[place..]);
-    crashed.called_by = caller(callers, crash, &parts);
-    let is_guess =
-        crashed.doubt.is_some() || crashed.is_stack_too_small || crashed.heap.is_some() || crashed.short_file.is_some();
-    let is_called = crashed.foreign.as_ref().is_some_and(|foreign| foreign.caller.is_some());
-    crashed.is_certain = crashed.culprit != Who::Unknown
-        && !is_guess
-        && !is_called
-        && crashed.unclear.is_none()
-        && !crashed.is_lacking_in_doubt();
+    crashed.complete(&stack, &parts);
     crashed
 }
 

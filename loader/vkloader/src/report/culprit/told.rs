@@ -62,36 +62,14 @@ impl Crashed {
         // A comma or colon follows the program's name in most of the sentences below, so this code removes a comma at the end of the name.
         let before_sign = program.trim_end_matches(',');
         let before_call = if self.call.is_some() { &*program } else { before_sign };
-        if self.is_filtered() {
-            let who = match self.culprit {
-                Who::Driver | Who::Layer => format!(" of {}", self.name),
-                _ => String::new(),
-            };
-            let call = self.system_call.as_deref().unwrap_or("unknown");
-            return format!(
-                "A filter for system calls (seccomp) ended {program} at the call {call}{who}: {signal} {place}."
-            );
+        if let Some(reason) = self.reason_of_filter(&program, &signal, &place) {
+            return reason;
         }
         if let Some(reason) = self.reason_of_heap(before_sign, &signal) {
             return reason;
         }
-        if let Some(Passed { to, argument }) = &self.argument {
-            let call = self.call.as_deref().unwrap_or("Vulkan");
-            let what = value_of(argument);
-            let by = match self.culprit {
-                Who::Layer => format!("layer {}", self.name),
-                _ => "program".into(),
-            };
-            let doubt = match self.unclear {
-                Some(Unclear::Handle) => {
-                    " The program did not make the object, or the driver returned no handle for it although its call succeeded."
-                }
-                _ => "",
-            };
-            return format!(
-                "The {by} passed {what} to {call} as argument {}, and {to} crashed on it: {signal} {place}.{doubt}",
-                argument.place + 1
-            );
+        if let Some(reason) = self.reason_of_argument(&signal, &place) {
+            return reason;
         }
         if let Some(reason) = self.reason_of_closed(&signal) {
             return reason;
@@ -114,6 +92,39 @@ impl Crashed {
                 format!("A crash ended {before_sign}: {signal} {place}. The culprit is unknown.")
             }
         }
+    }
+
+    /// Returns the sentence for a filter of system calls.
+    fn reason_of_filter(&self, program: &str, signal: &str, place: &str) -> Option<String> {
+        let who = match self.culprit {
+            Who::Driver | Who::Layer => format!(" of {}", self.name),
+            _ => String::new(),
+        };
+        let call = self.system_call.as_deref().unwrap_or("unknown");
+        self.is_filtered().then(|| {
+            format!("A filter for system calls (seccomp) ended {program} at the call {call}{who}: {signal} {place}.")
+        })
+    }
+
+    /// Returns the sentence for an argument that is the reason of the crash.
+    fn reason_of_argument(&self, signal: &str, place: &str) -> Option<String> {
+        let Passed { to, argument } = self.argument.as_ref()?;
+        let call = self.call.as_deref().unwrap_or("Vulkan");
+        let what = value_of(argument);
+        let by = match self.culprit {
+            Who::Layer => format!("layer {}", self.name),
+            _ => "program".into(),
+        };
+        let doubt = match self.unclear {
+            Some(Unclear::Handle) => {
+                " The program did not make the object, or the driver returned no handle for it although its call succeeded."
+            }
+            _ => "",
+        };
+        Some(format!(
+            "The {by} passed {what} to {call} as argument {}, and {to} crashed on it: {signal} {place}.{doubt}",
+            argument.place + 1
+        ))
     }
 
     fn reason_of_program(&self, program: &str, signal: &str, place: &str) -> String {
