@@ -32,8 +32,7 @@ pub(super) fn rank_after_faults(report: &mut Report, usual: &[String]) {
         return;
     }
     if report.verdict == Verdict::SoftwareOnly && has_no_card(report) {
-        // A software device is all that programs can get here, so the variable hides nothing. An unknown driver may be for hardware that the system's
-        // lists do not show.
+        // The variable hides nothing here, except for an unknown driver, which may be for hardware that the system's lists do not show.
         let Report { dropped, hardware, .. } = report;
         let may_hide = |one: &Dropped| is_left_out(one) && may_serve(&one.name, hardware.iter());
         let choices = dropped.iter_mut().filter(|one| is_choice(one) && !may_hide(one));

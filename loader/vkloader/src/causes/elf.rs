@@ -373,7 +373,7 @@ fn too_old(words: &str, opened: &str, own: Identity) -> Option<(String, String)>
         let has_own = || closure::replacement(&asking, Path::new("/"), own).is_some();
         opened != by && closure::is_in_variable(folder) && has_own()
     });
-    // Of files with this name in usual folders, the configuration of the dynamic linker may prefer another one.
+    // The configuration of the dynamic linker may prefer another one of the files with this name in usual folders.
     let hidden = usual_where(Path::new(library), own, |path| contains(path, version));
     let take_out = |folder: &Path, file: &str, fault| {
         let folder = shown(folder);

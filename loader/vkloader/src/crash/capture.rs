@@ -116,7 +116,6 @@ pub(super) fn crash(
         _ => arguments::Found::default(),
     };
     let sp = interrupted.map_or_else(|| place.registers.sp(), |(_, sp)| sp);
-    let is_own = signal == libc::SIGABRT && is_of_64_bits(&place.registers);
     let own_number = own.get("NStgid").copied().unwrap_or(process);
     // A handler that sent the signal of a fault again has returned to the place of the fault.
     let end = (last.registers.pc, last.registers.sp());
@@ -125,9 +124,10 @@ pub(super) fn crash(
     Some(Crash {
         signal,
         address: place.address(),
-        instruction: match place.is_fault() {
-            true => code::instruction(&memory, &place.registers, place.signal),
-            false => Instruction::Unknown,
+        instruction: if place.is_fault() {
+            code::instruction(&memory, &place.registers, place.signal)
+        } else {
+            Instruction::Unknown
         },
         system_call: place.registers.system_call.filter(|_| signal == libc::SIGSYS),
         sender: last.sender().filter(|sender| i64::from(*sender) != own_number),
@@ -141,7 +141,7 @@ pub(super) fn crash(
         reached: found.reached,
         passed: found.passed,
         mapped: files_of_linker(&maps, place.registers.pc),
-        exception: is_own.then(|| exception::find(&memory, sp)).flatten(),
+        exception: exception_of(place, signal, sp, &memory),
         ..described((thread, process), &places[begin..], &walk, history)
     })
 }
@@ -177,6 +177,12 @@ fn files_of_linker(maps: &Maps, at: u64) -> Vec<String> {
     } else {
         Vec::new()
     }
+}
+
+/// Returns the C++ exception of a 64-bit program that ended itself with SIGABRT at `place`.
+fn exception_of(place: &Snapshot, signal: i32, sp: u64, memory: &Memory) -> Option<super::Exception> {
+    let is_own = signal == libc::SIGABRT && is_of_64_bits(&place.registers);
+    is_own.then(|| exception::find(memory, sp)).flatten()
 }
 
 /// Returns `true` for a thread of a 64-bit process.

@@ -40,6 +40,8 @@ pub(crate) enum Kind {
     WithoutVulkan,
     /// A device that cannot show pictures.
     WithoutSwapchain,
+    /// A driver that failed on a system that lists no card for it. A laptop may have switched the card off.
+    WithoutCard,
     /// The program had created a device before it failed.
     HadDevice,
 }

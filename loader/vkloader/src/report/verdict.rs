@@ -78,8 +78,9 @@ impl Dropped {
         }
         // A program that refuses the devices of a list often misses another device.
         if failure.code == codes::PROGRAM_CHOSE_NONE.name && self.code != codes::HARDWARE_NONE.name {
-            // A broken driver that is left over from another system has no card here.
-            let is_spare = self.subject.starts_with("driver") && !misses_card;
+            // A broken driver that is left over from another system has no card here. The card of an installed driver may be switched off.
+            let may_miss_card = self.findings.iter().any(|fact| *fact.kind() == Kind::WithoutCard);
+            let is_spare = self.subject.starts_with("driver") && !misses_card && !may_miss_card;
             return self.is_missed() && self.explains_missing_card() && !is_spare;
         }
         let hides =
@@ -408,6 +409,9 @@ mod tests {
         };
         let first = |report: &Report| report.first_cause().map(|one| one.code.clone());
         assert_eq!(first(&report).as_deref(), Some(codes::PROGRAM_CHOSE_NONE.name));
+        report.dropped[0].findings.push(Fact::new(Kind::WithoutCard, "no card"));
+        assert_eq!(first(&report).as_deref(), Some("driver.not-opened"));
+        report.dropped[0].findings = crate::report::Facts::new();
         report.hardware.push(card("0000:04:00.0"));
         assert_eq!(first(&report).as_deref(), Some("driver.not-opened"));
     }

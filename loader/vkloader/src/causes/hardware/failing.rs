@@ -442,7 +442,8 @@ fn without_card(report: &mut Report, machine: &Machine, is_replaced: bool) {
         let advice = to_get_card(vendor, report);
         first.get_or_insert_with(|| advice.clone());
         let one = &mut report.dropped[place];
-        one.findings.insert(0, "the system lists no card for this driver");
+        let fact = Fact::new(Kind::WithoutCard, "the system lists no card for this driver");
+        one.findings.insert(0, fact);
         one.advice = advice;
         if is_replaced || has_other {
             one.rank = rank::CONSEQUENCE;

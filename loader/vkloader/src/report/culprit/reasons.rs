@@ -72,10 +72,6 @@ impl Crashed {
         let is_guess =
             self.doubt.is_some() || self.is_stack_too_small || self.heap.is_some() || self.short_file.is_some();
         let is_called = self.foreign.as_ref().is_some_and(|foreign| foreign.caller.is_some());
-        self.culprit != Who::Unknown
-            && !is_guess
-            && !is_called
-            && self.unclear.is_none()
-            && !self.is_lacking_in_doubt()
+        self.culprit != Who::Unknown && !is_guess && !is_called && self.unclear.is_none() && !self.is_lacking_in_doubt()
     }
 }
