@@ -117,9 +117,6 @@ pub(super) fn crash(
     };
     let sp = interrupted.map_or_else(|| place.registers.sp(), |(_, sp)| sp);
     let own_number = own.get("NStgid").copied().unwrap_or(process);
-    // A handler that sent the signal of a fault again has returned to the place of the fault.
-    let end = (last.registers.pc, last.registers.sp());
-    let is_repeated = known.iter().any(|(_, one)| one.order != last.order && one.is_at(end));
     let is_raised = !place.is_fault() && last.sender().is_some_and(|sender| i64::from(sender) == own_number);
     Some(Crash {
         signal,
@@ -132,7 +129,7 @@ pub(super) fn crash(
         system_call: place.registers.system_call.filter(|_| signal == libc::SIGSYS),
         sender: last.sender().filter(|sender| i64::from(*sender) != own_number),
         is_raised,
-        is_from_thread: is_raised && !last.registers.is_sending && !is_repeated,
+        is_from_thread: is_raised && !last.registers.is_sending && !is_repeated(&known, last),
         is_stack_overflow: is_stack_overflow(place, &maps),
         short_file: short_file(place, thread, &maps),
         arguments: found.arguments,
@@ -177,6 +174,12 @@ fn files_of_linker(maps: &Maps, at: u64) -> Vec<String> {
     } else {
         Vec::new()
     }
+}
+
+/// Returns `true` if `last` stands at the place of another snapshot. A handler that sent the signal of a fault again has returned to the fault.
+fn is_repeated(known: &[(i32, &Snapshot)], last: &Snapshot) -> bool {
+    let end = (last.registers.pc, last.registers.sp());
+    known.iter().any(|(_, one)| one.order != last.order && one.is_at(end))
 }
 
 /// Returns the C++ exception of a 64-bit program that ended itself with SIGABRT at `place`.
