@@ -204,9 +204,11 @@ fn opened(command: &[OsString], graphics: Option<&[String]>, library: &Path) -> 
 /// `LD_LIBRARY_PATH` has no effect on it.
 fn names_folder(command: &[OsString], folder: &Path) -> bool {
     let path = folder.join(causes::LINK).display().to_string();
-    let short = path.strip_prefix("/usr").unwrap_or(&path);
+    // A NUL before the text shows that it is the whole path.
+    let short = format!("\0{}", path.strip_prefix("/usr").unwrap_or(&path));
+    let path = format!("\0{path}");
     let file = command.first().and_then(|program| itself::find(program));
-    file.is_some_and(|file| !contained(&file, &[short]).is_empty())
+    file.is_some_and(|file| !contained(&file, &[&short, &path]).is_empty())
 }
 
 /// Returns the remedy for a program that opened the loader `path` in place of `library`.

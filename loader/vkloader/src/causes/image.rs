@@ -34,7 +34,7 @@ const ROWS: [Row; 3] = [
     Row {
         sign: "usr/bin/steamos-readonly",
         commands: &[("pacman -S ", "steamos-readonly disable && pacman -S ")],
-        after: "An update of SteamOS removes the package again.",
+        after: "Then protect the system again: steamos-readonly enable. An update of SteamOS removes the package.",
     },
 ];
 
@@ -82,7 +82,7 @@ mod tests {
             (
                 "usr/bin/steamos-readonly",
                 "pacman -S libx11",
-                "steamos-readonly disable && pacman -S libx11. An update of SteamOS removes the package again.",
+                "steamos-readonly disable && pacman -S libx11. Then protect the system again: steamos-readonly enable. An update of SteamOS removes the package.",
             ),
         ] {
             let root = tempfile::tempdir().expect("a folder");

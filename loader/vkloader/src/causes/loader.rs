@@ -168,9 +168,11 @@ fn to_remove(path: &Path, mut others: impl Iterator<Item = PathBuf>, own: Identi
 }
 
 /// Returns the command that removes a loader of no package, so that the dynamic linker finds that of the system. `real` is the file to which the path
-/// leads.
+/// leads. The program `ldconfig` links to all files whose names begin with `lib`, so the new name of a file begins otherwise.
 fn removal(path: &Path, real: &Path) -> String {
-    let (path, real) = [path, real].map(|path| word(&path.display().to_string())).into();
+    let file = real.file_name().unwrap_or_default().to_string_lossy();
+    let aside = real.with_file_name(format!("off.{file}"));
+    let [path, real, aside] = [path, real, &aside].map(|path| word(&path.display().to_string()));
     let link = if path == real {
         String::new()
     } else {
@@ -179,7 +181,7 @@ fn removal(path: &Path, real: &Path) -> String {
     let command = if real.starts_with(LOCAL) {
         format!("rm {real}{link}")
     } else {
-        format!("mv {real} {real}.off")
+        format!("mv {real} {aside}")
     };
     format!("{command} && ldconfig")
 }
@@ -245,11 +247,10 @@ mod tests {
         fs::copy("/proc/self/exe", &usual).expect("a copy");
         let (finding, advice) = found().expect("a remedy");
         assert!(finding.ends_with("usual.so"), "{finding}");
-        let real = fs::canonicalize(&broken).expect("a path").display().to_string();
-        assert!(
-            advice.ends_with(&format!(": mv {real} {real}.off && ldconfig")),
-            "{advice}"
-        );
+        let real = fs::canonicalize(&broken).expect("a path");
+        let aside = real.with_file_name("off.libvulkan.so.1");
+        let command = format!(": mv {} {} && ldconfig", real.display(), aside.display());
+        assert!(advice.ends_with(&command), "{advice}");
     }
 
     #[test]
@@ -261,12 +262,10 @@ mod tests {
         }
         let own = Identity::of_this_process();
         let remedy = |found: &Path, usual: &Path| before(&own_build, found, [usual.to_path_buf()].into_iter(), own);
-        let real = fs::canonicalize(&own_build).expect("a path").display().to_string();
-        let (command, other) = remedy(&own_build, &usual).expect("a remedy");
-        assert_eq!(
-            (command, other),
-            (format!("mv {real} {real}.off && ldconfig"), usual.clone())
-        );
+        let real = fs::canonicalize(&own_build).expect("a path");
+        let aside = real.with_file_name("off.libvulkan.so.1");
+        let expected = format!("mv {} {} && ldconfig", real.display(), aside.display());
+        assert_eq!(remedy(&own_build, &usual), Some((expected, usual.clone())));
         assert!(remedy(&own_build, &own_build).is_none());
         assert!(remedy(&usual, &usual).is_none());
     }

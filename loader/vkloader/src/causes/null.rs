@@ -11,6 +11,14 @@ use std::path::Path;
 const MOST: usize = 4;
 /// Look-up for the functions of an instance.
 const OF_INSTANCE: &str = "vkGetInstanceProcAddr";
+/// Beginnings of the names of functions in Vulkan 1.0 that take no device, beside `vkCreateDevice`.
+const OF_OTHERS: [&str; 5] = [
+    "vkCreateInstance",
+    "vkDestroyInstance",
+    "vkEnumerate",
+    "vkGetInstanceProcAddr",
+    "vkGetPhysicalDevice",
+];
 /// Look-up for the functions of a device.
 const OF_DEVICE: &str = "vkGetDeviceProcAddr";
 
@@ -53,8 +61,11 @@ pub(super) fn explain(report: &mut Report, records: &[&Record]) {
     };
     if let (Some(found), Some(dropped)) = (found, dropped.iter_mut().find(is_it)) {
         found.explain(dropped, devices);
-        let name = found.name().filter(|name| is_of_first_version(name));
-        if let (Some(name), Some(driver)) = (name, created_in(records)) {
+        let process = crash.process;
+        let driver = || report::created_with(process?, records.iter().copied());
+        if let Some(name) = found.name_of_driver()
+            && let Some(driver) = driver()
+        {
             dropped.reason = format!(
                 "The program called {name}, for which the look-up had returned NULL: the driver {driver} lacks it, although each driver must have it."
             );
@@ -62,12 +73,6 @@ pub(super) fn explain(report: &mut Report, records: &[&Record]) {
             crash.blame_driver_without(driver, records);
         }
     }
-}
-
-/// Returns the driver with which the last process in the trace created its device.
-fn created_in<'a>(records: &[&'a Record]) -> Option<&'a str> {
-    let process = records.last()?.process;
-    report::created_with(process, records.iter().copied())
 }
 
 /// The function that a program called.
@@ -89,12 +94,14 @@ fn named<'a>(variable: &'a str, missed: &[&'a NotFound]) -> Option<Called<'a>> {
 }
 
 impl Called<'_> {
-    /// Returns the name of a function whose look-up returned NULL; `None` if the program called another one, or if the name is not known.
-    fn name(&self) -> Option<&str> {
-        match self {
-            Self::Found(one) => Some(&one.name),
-            _ => None,
-        }
+    /// Returns the name of a function that each driver must have, and whose look-up for a device returned NULL. The look-up must return NULL for the
+    /// functions of instances and physical devices.
+    fn name_of_driver(&self) -> Option<&str> {
+        let Self::Found(NotFound { by, name }) = self else {
+            return None;
+        };
+        let is_of_instance = name == "vkCreateDevice" || OF_OTHERS.iter().any(|beginning| name.starts_with(beginning));
+        (by == OF_DEVICE && is_of_first_version(name) && !is_of_instance).then_some(name)
     }
 
     fn explain(&self, dropped: &mut Dropped, devices: &[Device]) {
@@ -190,4 +197,32 @@ fn remedy(by: &str, name: &str, devices: &[Device]) -> String {
 fn is_older(device: &Device, version: &str) -> bool {
     let numbers = |text: &str| -> Vec<u32> { text.split('.').map_while(|part| part.parse().ok()).take(2).collect() };
     numbers(&device.api_version) < numbers(version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The specification lets look-ups return NULL for functions of another kind, so that no driver is at fault.
+    #[test]
+    fn a_driver_is_blamed_only_for_functions_of_devices() {
+        let lacks = |by: &str, name: &str| {
+            let one = NotFound {
+                by: by.into(),
+                name: name.into(),
+            };
+            Called::Found(&one).name_of_driver().is_some()
+        };
+        assert!(lacks(OF_DEVICE, "vkCreateBuffer"));
+        assert!(lacks(OF_DEVICE, "vkGetDeviceQueue"));
+        assert!(!lacks(OF_INSTANCE, "vkCreateBuffer"));
+        for name in [
+            "vkGetPhysicalDeviceProperties",
+            "vkCreateDevice",
+            "vkEnumeratePhysicalDevices",
+        ] {
+            assert!(!lacks(OF_DEVICE, name), "{name}");
+        }
+        assert!(!lacks(OF_DEVICE, "vkCmdPushConstants2"));
+    }
 }

@@ -4,7 +4,7 @@ use super::limits::{Limits, OPEN_FILES};
 use crate::events::{Event, Record};
 use crate::report::{Dropped, Fact, Kind, Report, codes};
 use reasons::Code;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -116,7 +116,8 @@ fn of_part(dropped: &mut Dropped, limits: &Limits) {
 /// Makes the limit the reason of a finding, if a search reached the limit: the search found no driver, or a file that this user may read was not opened.
 fn of_search(dropped: &mut Dropped, full: Full, limits: &Limits) {
     let owner = full.owner();
-    let is_readable = || File::open(path_of(dropped)).is_ok();
+    // Opening a pipe could wait for ever.
+    let is_readable = || path_of(dropped).is_file() && File::open(path_of(dropped)).is_ok();
     let reason = if dropped.code == codes::DRIVER_NONE_INSTALLED.name {
         format!("{owner} has too many open files, so the search for drivers could not read its folders.")
     } else if dropped.code == Code::FileNotOpened.name() && is_readable() {
@@ -132,7 +133,7 @@ fn of_search(dropped: &mut Dropped, full: Full, limits: &Limits) {
 
 /// Returns `true` for a finding that a file was not opened, if there is no such file. The call then failed for another reason than the file.
 fn is_absent(dropped: &Dropped) -> bool {
-    let is_missing = || File::open(path_of(dropped)).is_err_and(|error| error.kind() == ErrorKind::NotFound);
+    let is_missing = || fs::metadata(path_of(dropped)).is_err_and(|error| error.kind() == ErrorKind::NotFound);
     dropped.code == Code::FileNotOpened.name() && is_missing()
 }
 

@@ -88,7 +88,8 @@ pub(super) fn of_other_host(display: &str, number: &str, variables: &Variables) 
             path.display()
         ),
         advice: Some(format!(
-            "Let the authorization count for each host: xauth -f {file} nlist | sed 's/^..../ffff/' | xauth -f {file} nmerge -; or give the container the              name of the host: docker run --hostname {}",
+            "Give the container the name of the host: docker run --hostname {}; or let the authorizations in the file count for each host: xauth -f \
+             {file} nlist | sed 's/^..../ffff/' | xauth -f {file} nmerge -",
             word(&other)
         )),
     })

@@ -275,6 +275,10 @@ pub(in crate::causes) fn lacking(
     own: Identity,
 ) -> Option<(PathBuf, Vec<String>)> {
     let defined: HashSet<Vec<u8>> = Symbols::of(given).defined.into_iter().collect();
+    // The symbols of a file without a table of sections are not known.
+    if !defined.iter().any(|symbol| symbol.starts_with(beginning.as_bytes())) {
+        return None;
+    }
     let needs_it =
         |file: &PathBuf| closure::read(file).is_some_and(|needs| needs.names.iter().any(|need| need == name));
     let files = std::iter::once(program.to_path_buf()).chain(Closure::of(program, own).found);

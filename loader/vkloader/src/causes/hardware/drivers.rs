@@ -189,8 +189,9 @@ fn data_of_user(machine: &Machine, report: &Report) -> Option<String> {
     let is_fixed = report.surroundings.iter().any(|word| FIXED.contains(&word.as_str()));
     let flags = rustix::fs::statvfs(machine.path("etc")).map(|status| status.f_flag);
     let is_read_only = flags.is_ok_and(|flags| flags.contains(StatVfsMountFlags::RDONLY));
-    let home = || Some(format!("{}/.local/share", report.variables.get("HOME")?));
-    let folder = report.variables.get("XDG_DATA_HOME").or_else(home);
+    let value = |name| report.variables.get(name).filter(|value: &String| !value.is_empty());
+    let home = || Some(format!("{}/.local/share", value("HOME")?));
+    let folder = value("XDG_DATA_HOME").or_else(home);
     folder.filter(|_| is_fixed || is_read_only)
 }
 

@@ -75,9 +75,10 @@ fn left_over(report: &mut Report, machine: &Machine) {
         };
         one.findings.push("the system lists no card for this driver");
         one.advice = match installed::owner(&manifest) {
-            Some(owner) => {
-                format!("Remove the {owner}, whose manifest {manifest} is for cards that this machine does not have.")
-            }
+            // The package may also bring the drivers that are in use.
+            Some(owner) => format!(
+                "If the machine has no such card, nothing is to be done: the {owner} brings {manifest}, and its driver is for other cards."
+            ),
             None => format!(
                 "Remove the manifest, which is for cards that this machine does not have: rm {}",
                 word(&manifest)

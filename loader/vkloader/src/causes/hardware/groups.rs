@@ -2,6 +2,7 @@
 
 use super::machine::Machine;
 use super::service;
+use std::fs;
 
 /// File with the groups that a system made from an image brings, such as Fedora Silverblue. Users cannot join these groups before
 /// `/etc/group` has them.
@@ -34,10 +35,13 @@ pub(super) fn to_add(groups: &[&str], (user, is_known): (&str, bool), machine: &
     // The system's list of groups may lack those of its image, which usermod does not see.
     let own = machine.text(OF_SYSTEM);
     let is_listed = |group: &str| own.lines().any(|line| line.split(':').next() == Some(group));
+    // A last line without an end would become one line with the new one.
+    let is_complete = fs::read(machine.path(OF_SYSTEM)).is_ok_and(|own| own.is_empty() || own.ends_with(b"\n"));
+    let (first, last) = if is_complete { ("", "") } else { ("(echo && ", ")") };
     let copies: Vec<String> = groups
         .iter()
         .filter(|group| !is_listed(group))
-        .map(|group| format!("getent group {group} | tee -a /{OF_SYSTEM} && "))
+        .map(|group| format!("{first}getent group {group}{last} | tee -a /{OF_SYSTEM} && "))
         .collect();
     // Alpine has usermod only with the package shadow.
     let is_small = machine.has("etc/alpine-release") && !machine.has("usr/sbin/usermod");
@@ -81,6 +85,8 @@ mod tests {
             image.ends_with("getent group render | tee -a /etc/group && usermod -aG render me"),
             "{image}"
         );
+        let cut = remedy(&["render"], true, &[("etc/group", "root:x:0:")]);
+        assert!(cut.contains("(echo && getent group render) | tee"), "{cut}");
         let nixos = remedy(&["render"], true, &[groups, ("etc/NIXOS", "")]);
         assert!(nixos.contains("users.users.me.extraGroups = [ \"render\" ]"), "{nixos}");
         let service = ("proc/self/cgroup", "0::/system.slice/player.service\n");

@@ -3,7 +3,7 @@
 
 use super::drivers::in_container;
 use super::machine::{Machine, is_of_nvidia};
-use super::permissions::in_closed_folder;
+use super::permissions::{in_closed_folder, permissions};
 use super::rules;
 use crate::causes::elf;
 use crate::report::{Card, Dropped, Fact, Facts, Report, codes};
@@ -75,6 +75,9 @@ fn of_error(path: &str, error: Errno, machine: &Machine, report: &Report) -> Opt
     match error {
         // The kernel reports this error for the device rules of a container or service.
         Errno::PERM => Some(rules::of_node(&machine.path(path), machine)),
+        Errno::ACCESS if !elf::is_permitted(&machine.path(path), Access::READ_OK | Access::WRITE_OK) => {
+            permissions(machine, &[machine.path(path)])
+        }
         Errno::ACCESS => {
             let fact = format!("opening {path}: {}", std::io::Error::from(error));
             Some(by_policy(path, fact.into(), machine, report))
@@ -156,6 +159,7 @@ mod tests {
     fn the_error_and_the_surroundings_decide_who_refuses_a_node() {
         let root = tempfile::tempdir().expect("a folder");
         let machine = Machine::at(root.path());
+        fs::write(root.path().join("node"), "").expect("a file");
         for (error, surrounding, words) in [
             (Errno::ACCESS, "", "AppArmor, SELinux, Landlock"),
             (Errno::ACCESS, "podman", "podman run --security-opt label=disable"),

@@ -176,9 +176,9 @@ impl Crashed {
             Unclear::Pointer => format!(
                 "{program} crashed in its own code, at an address of unknown origin: {signal} {place}. If a function of Vulkan returned the address, a driver \
                  or layer is at fault.",
-                program = program.replacen("the", "The", 1)
+                program = at_beginning(program)
             ),
-            Unclear::Heap => format!("{} crashed: {signal} {place}.", program.replacen("the", "The", 1)),
+            Unclear::Heap => format!("{} crashed: {signal} {place}.", at_beginning(program)),
             Unclear::Handle => return None,
         })
     }
@@ -236,4 +236,11 @@ impl Report {
         self.ended = Some(found.reason.clone());
         true
     }
+}
+
+/// Returns the words for a program as the beginning of a sentence.
+fn at_beginning(program: &str) -> String {
+    program
+        .strip_prefix("the ")
+        .map_or_else(|| program.into(), |rest| format!("The {rest}"))
 }

@@ -48,7 +48,8 @@ impl Lost {
             ""
         };
         format!(
-            "copy the manifest to a folder that also such programs search{relative}: mkdir -p {folder} && cp {manifest} {folder}/"
+            "if only the superuser can change the library, copy the manifest to a folder that also such programs search{relative}: mkdir -p {folder} && \
+             cp -n {manifest} {folder}/"
         )
     }
 }
@@ -159,7 +160,7 @@ mod tests {
         assert!(driver.starts_with("driver libc.so ("), "{driver}");
         let advice = found[0].to_install();
         assert!(
-            advice.ends_with(&format!("cp {home}/{below}/a.json /etc/vulkan/explicit_layer.d/"))
+            advice.ends_with(&format!("cp -n {home}/{below}/a.json /etc/vulkan/explicit_layer.d/"))
                 && advice.contains("library_path in full"),
             "{advice}"
         );
