@@ -290,7 +290,7 @@ fn an_elevated_program_leaves_no_trace() {
     );
     assert!(
         said.contains("it lacks what only these have: driver libmock_good.so (")
-            && said.contains("-> Copy the manifest to"),
+            && said.contains("-> If only the superuser can change the library, copy the manifest to"),
         "{said}"
     );
     machine.variable("VK_DRIVER_FILES", "/nowhere/own.json");

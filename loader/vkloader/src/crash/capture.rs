@@ -129,7 +129,7 @@ pub(super) fn crash(
         system_call: place.registers.system_call.filter(|_| signal == libc::SIGSYS),
         sender: last.sender().filter(|sender| i64::from(*sender) != own_number),
         is_raised,
-        is_from_thread: is_raised && is_of_other(&known, last, thread),
+        is_from_thread: is_raised && is_of_other(&known, last),
         is_stack_overflow: is_stack_overflow(place, &maps),
         short_file: short_file(place, thread, &maps),
         arguments: found.arguments,
@@ -178,10 +178,10 @@ fn files_of_linker(maps: &Maps, at: u64) -> Vec<String> {
 
 /// Returns `true` if another thread of the process sent the signal of `last`. A handler that sent the signal of a fault again has returned to the
 /// fault.
-fn is_of_other(known: &[(i32, &Snapshot)], last: &Snapshot, thread: Pid) -> bool {
+fn is_of_other(known: &[(i32, &Snapshot)], last: &Snapshot) -> bool {
     let end = (last.registers.pc, last.registers.sp());
     let is_repeated = known.iter().any(|(_, one)| one.order != last.order && one.is_at(end));
-    !last.registers.is_sending && !is_repeated && threads(thread).len() > 1
+    !last.registers.is_sending && !is_repeated
 }
 
 /// Returns the C++ exception of a 64-bit program that ended itself with SIGABRT at `place`.
