@@ -43,8 +43,7 @@ add_rustflags() {
 
 if [ -n "${MAPPED:-}" ]; then
     # Crates are in vendor/ below the project, or in the folder where cargo unpacks them.
-    crates=${CARGO_HOME:-~/.cargo}
-    add_rustflags --remap-path-prefix="$crates/registry/src=/usr/src/crates" --remap-path-prefix="$ROOT=/usr/src/vulkan-loader-rs-$VERSION"
+    add_rustflags --remap-path-prefix="$CRATES=/usr/src/crates" --remap-path-prefix="$ROOT=/usr/src/vulkan-loader-rs-$VERSION"
 fi
 if [ -n "${SYSROOT:-}" ]; then
     [ -d "$SYSROOT/usr/include" ] || die 3 "SYSROOT=$SYSROOT has no C library to link with"

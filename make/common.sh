@@ -17,10 +17,14 @@ TARGET=${CARGO_TARGET_DIR:-$ROOT/target}
 case $TARGET in /*) ;; *) TARGET=$ROOT/$TARGET ;; esac
 export CARGO_TARGET_DIR=$TARGET
 
+# Folder of cargo's configuration, and folder in which cargo unpacks crates. The shell expands ~ even if HOME is unset.
+CARGO_FOLDER=${CARGO_HOME:-~/.cargo}
+CRATES=$CARGO_FOLDER/registry/src
+
 # configured_target: prints the target that cargo's configuration files set, if any.
 configured_target() {
     local folder=$ROOT files=()
-    files=(${CARGO_HOME:-~/.cargo}/config{,.toml})
+    files=("$CARGO_FOLDER"/config{,.toml})
     while files+=("$folder"/.cargo/config{,.toml}) && [ "$folder" != / ]; do
         folder=$(dirname "$folder")
     done

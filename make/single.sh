@@ -41,7 +41,7 @@ linker_of_musl() {
 # for_musl SUBCOMMAND ARGUMENT...: runs cargo with a standard library for musl.
 for_musl() {
     local command=$1 flags=(-Ctarget-feature=-crt-static -Clink-self-contained=no
-        "--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src=/usr/src/crates"
+        "--remap-path-prefix=$CRATES=/usr/src/crates"
         "--remap-path-prefix=$ROOT=/usr/src/vulkan-loader-rs-$VERSION")
     shift
     PATH=/usr/bin:$PATH RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$OUT/cargo CARGO_TARGET_X86_64_UNKNOWN_LINUX_MUSL_LINKER=$OUT/musl/linker \

@@ -102,7 +102,7 @@ pathless() {
     find "$unpacked" -type f -size +20k | while read -r file; do
         ! file_is_elf "$file" || objcopy --decompress-debug-sections "$file"
     done
-    if grep -rlF -e "$HERE" -e "$ROOT" -e "${CARGO_HOME:-$HOME/.cargo}" "$unpacked"; then
+    if grep -rlF -e "$HERE" -e "$ROOT" -e "$CARGO_FOLDER" "$unpacked"; then
         return 1
     fi
 }

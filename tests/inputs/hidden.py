@@ -1,6 +1,7 @@
 """Tests that the tests do not depend on the files, variables and permissions of this machine."""
 
 import os
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -141,6 +142,19 @@ def foreign():
         expect(f"cargo builds for {other}: set CARGO_BUILD_TARGET=" in output and len(output.splitlines()) == 1, output)
 
 
+def homes():
+    """Scripts know the folder of crates without HOME, and with another folder of cargo."""
+    words = ["bash", "-c", '. make/common.sh; printf %s "$CRATES"']
+    variables = {name: value for name, value in os.environ.items() if name not in ("HOME", "CARGO_HOME")}
+    usual = run(words, HANG, env=variables, cwd=ROOT)
+    expect(re.fullmatch(r"/.*/\.cargo/registry/src", usual), usual)
+    other = scratch("cargo 'home")
+    found = run(words, HANG, env={**variables, "CARGO_HOME": str(other)}, cwd=ROOT)
+    expect(found == f"{other}/registry/src", found)
+    for script in (path for path in (ROOT / "make").glob("*.sh")):
+        expect("$HOME" not in script.read_text(), f"{script} fails without HOME")
+
+
 CASES = [
     ("the files of this machine are hidden", empty),
     ("the variables of this machine are hidden", unset),
@@ -148,5 +162,6 @@ CASES = [
     ("files that tests cannot use in place are copied", copied),
     ("the settings of this user", settings),
     ("a target of another machine", foreign),
+    ("the folders of cargo", homes),
     ("the configuration of git is not that of the user", git),
 ]

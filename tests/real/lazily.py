@@ -24,7 +24,10 @@ def environments():
     if not _made:
         plain = loader.environment(loader.ours(), XDG_CACHE_HOME=scratch("caches"), VK_LOADER_CATALOGUE="on", NODEVICE_SELECT="1")
         update = [setting("VKL_VKLOADER"), "catalogue", "update", "--user", "--timeout", HANG, "--library", loader.ours()]
-        run(update, HANG, env=plain)
+        updated = run(update, HANG, env=plain)
+        # A driver without an entry or a record is opened by every program, which these cases would report without the reason.
+        skipped = re.findall(r"^vkloader: .*lvp.*$", updated, re.MULTILINE)
+        expect(not skipped, updated[-3000:])
         _made.update(plain=plain, lazy={**plain, "VK_LOADER_DRIVER_POLICY": "lazy"})
     return _made["plain"], _made["lazy"]
 

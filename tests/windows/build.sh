@@ -13,7 +13,7 @@ need /usr/bin/cargo cargo-web
 
 # for_windows ARGUMENT...: runs `cargo rustc` with the ARGUMENTs, and builds the standard library for Windows too.
 for_windows() {
-    local flags=("--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src=/usr/src/crates" "--remap-path-prefix=$ROOT=/usr/src/vulkan-loader-rs-$VERSION")
+    local flags=("--remap-path-prefix=$CRATES=/usr/src/crates" "--remap-path-prefix=$ROOT=/usr/src/vulkan-loader-rs-$VERSION")
     PATH=/usr/bin:$PATH RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$WINDOWS/cargo \
         CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f' && printf '%s' "${flags[*]}") \
         cargo rustc --locked -Zbuild-std=std,panic_abort --target "$TRIPLE" "$@"

@@ -77,6 +77,9 @@ without_avx512() {
         touch --reference="$SOURCE/$file" "$tree/$file"
     done
 }
+# Compiler flag with which programs of 32 bits find the object files of `startup`. A flag in this variable may contain blanks.
+OWN_FLAGS=()
+[ "$MODE" != i686 ] || OWN_FLAGS=("CARGO_ENCODED_RUSTFLAGS=-Lnative=$OUT")
 # of_debian FOLDER WORD ARGUMENT...: runs `cargo WORD` with the compiler that has the source of the standard library, and with FOLDER for
 # the output. The standard library is built without backtraces, which would take a sixth of the time, and show no names in stripped
 # programs. The mocks are not optimised, because the cases here call them seldom. If cargo does not know the variable for the source of the
@@ -86,7 +89,7 @@ of_debian() {
     shift 2
     PATH=/usr/bin:$PATH RUSTC_BOOTSTRAP=1 __CARGO_TESTS_ONLY_SRC_ROOT=$OUT/library \
         CARGO_PROFILE_DEV_DEBUG=0 CARGO_TARGET_DIR=$WINDOWS/$folder \
-        CARGO_TARGET_I686_PC_WINDOWS_GNU_RUSTFLAGS=-Lnative=$OUT env -u RUSTFLAGS cargo "$word" --locked --quiet \
+        env -u RUSTFLAGS -u CARGO_ENCODED_RUSTFLAGS "${OWN_FLAGS[@]}" cargo "$word" --locked --quiet \
         -Zbuild-std-features=panic-unwind --config "profile.dev.package.mock-driver.opt-level=0" \
         --config "profile.dev.package.mock-layer.opt-level=0" "$@"
 }
@@ -104,7 +107,8 @@ build() {
     [ "$MODE" != i686 ] || startup
     # The command also builds the libraries that the programs open, because their packages are dependencies (tests/Cargo.toml).
     of_debian cases build -Zbuild-std=std,panic_unwind,test --target "$TRIPLE" -p loader-tests "${SUITES[@]/#/--test=}" \
-        --message-format=json-render-diagnostics | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' >"$OUT/programs"
+        --message-format=json-render-diagnostics |
+        sed -nE 's/.*"executable":"(([^"\\]|\\.)*)".*/\1/p' | sed -E 's/\\(.)/\1/g' >"$OUT/programs"
     cp "$BUILT/deps/vulkan.dll" "$OUT/vulkan-1.dll"
     local programs
     mapfile -t programs <"$OUT/programs"
