@@ -41,6 +41,7 @@
 //! | `devices reverse`, `devices drop-first` | change the list of physical devices |
 //! | `devices reverse-old` | reverse the list of physical devices for an application that asks for Vulkan 1.0 |
 //! | `devices overstate` | report the largest possible number if a query asks only for the number of devices or groups |
+//! | `devices incomplete` | return `VK_INCOMPLETE` with each list of groups |
 //! | `devices late` | report no devices in the first query for their number |
 //! | `device-extension NAME N` | report a device extension as the layer's own |
 //! | `advertise` | report the layer's device extensions in the list without a layer name too |

@@ -282,6 +282,27 @@ fn drv_134_a_layer_that_counts_too_many_devices() {
     });
 }
 
+/// DRV-120, DRV-134: with filters, if a layer always returns VK_INCOMPLETE with the groups, the loader uses the list of the eighth attempt.
+#[test]
+fn drv_134_a_layer_whose_list_of_groups_is_never_complete() {
+    case(|scene| {
+        scene.driver("driver").device("one").device("two");
+        Layer::explicit("a")
+            .folder(EXPLICIT)
+            .conf("devices", "incomplete")
+            .put(scene);
+        scene.env("VK_LOADER_DEVICE_ID_FILTER", "0:0xffffffff");
+        let outcome = scene.run(|vk| {
+            let spec = vk.spec().api("1.1").layer("VK_LAYER_a");
+            let instance = spec.create().expect("vkCreateInstance");
+            assert_eq!(instance.groups().map(|groups| groups.len()), Ok(2));
+        });
+        // The query for the number and the query for the groups make eight attempts each.
+        let calls = outcome.ok().calls("driver", "vkEnumeratePhysicalDeviceGroups");
+        assert_eq!(calls.iter().filter(|call| **call == "fill").count(), 16);
+    });
+}
+
 #[cfg(not(unix))]
 loader_tests::left_out!(drv_134_a_layer_that_counts_too_many_devices);
 

@@ -341,6 +341,26 @@ mod tests {
     }
 
     #[test]
+    fn the_first_number_after_those_of_the_program_is_enough() {
+        let scratch = Scratch::create();
+        let path = scratch.path("last");
+        let file = std::fs::File::create(path_of(&path)).unwrap();
+        let ended = in_a_copy(|| {
+            // SAFETY: the limit and the descriptors belong to this child process; the limit leaves only the number 3.
+            unsafe {
+                libc::dup2(file.as_raw_fd(), 0);
+                libc::close(3);
+                libc::setrlimit(libc::RLIMIT_NOFILE, &limit(4));
+            }
+            match Appended::open_as(0) {
+                Ok(appended) => c_int::from(appended.descriptor.load(Ordering::Relaxed) != 3),
+                Err(_) => 2,
+            }
+        });
+        assert_eq!(ended, 0);
+    }
+
+    #[test]
     fn another_file_under_the_number_is_left_alone() {
         let scratch = Scratch::create();
         let appended = Appended::at(&scratch.path("own")).unwrap();
