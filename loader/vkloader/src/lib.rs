@@ -26,12 +26,14 @@ mod interrupt;
 mod introduced;
 mod itself;
 mod layers;
+mod levels;
 mod library_folder;
 mod manifests;
 mod mounts;
 mod names;
 mod objects;
 mod other;
+mod paths;
 mod probe;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod record;

@@ -1,5 +1,6 @@
 //! The probe: a process that opens the library and makes the same first calls as every Vulkan program.
 
+use crate::paths::file_name;
 use crate::vulkan::{
     self, Code, Entry, ExtensionProperties, GetProcAddr, Head, Instance, Physical, PhysicalDeviceDriverProperties,
     PhysicalDeviceIdProperties, PhysicalDevicePciBusInfoProperties,
@@ -459,10 +460,6 @@ fn mapped() -> Option<String> {
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
     maps.lines()
         .filter_map(|line| line.find('/').map(|at| &line[at..]))
-        .find(|path| {
-            path.rsplit('/')
-                .next()
-                .is_some_and(|name| name.starts_with("libvulkan.so"))
-        })
+        .find(|path| file_name(path).starts_with("libvulkan.so"))
         .map(String::from)
 }

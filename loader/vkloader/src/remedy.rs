@@ -9,6 +9,7 @@ use crate::explain::{KEPT, of_probe, tell_of_tries};
 use crate::filters;
 use crate::manifests;
 use crate::other::Other;
+use crate::paths::file_name;
 use crate::probe::{self, Seen};
 use crate::report::{self, Dropped, ONLY_DRIVERS, Report, WITHOUT_LAYERS, rank};
 use crate::shell;
@@ -96,7 +97,7 @@ fn other_drivers(files: &str, records: &[Record]) -> Option<Set> {
         let Event::Decision(decision) = &record.event else {
             continue;
         };
-        let file = decision.name.rsplit('/').next().unwrap_or_default();
+        let file = file_name(&decision.name);
         let is_other = decision.name.starts_with('/') && !files.split(',').any(|one| one == file);
         if decision.subject == "driver-manifest"
             && decision.is_kept()

@@ -82,6 +82,11 @@ impl Variables {
         }
     }
 
+    /// Returns the value of a variable in the program; `None` for an unset or empty variable.
+    pub(crate) fn nonempty(&self, name: &str) -> Option<String> {
+        self.get(name).filter(|value| !value.is_empty())
+    }
+
     /// Gives a command the variables of the program: sets or removes each variable that has another value in the program.
     pub(crate) fn give_to(&self, command: &mut Command) {
         for (name, value) in &self.0 {
@@ -95,5 +100,17 @@ impl Variables {
     /// Returns `true` if the program set or changed the variable `name`.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.get(name).is_some_and(Option::is_some)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_variable_has_no_value_that_counts() {
+        let value = |value: &str| Variables::with("VKLOADER_CASE", value).nonempty("VKLOADER_CASE");
+        assert_eq!(value(""), None);
+        assert_eq!(value("a").as_deref(), Some("a"));
     }
 }

@@ -22,7 +22,7 @@ fn file_of(dropped: &Dropped, own: Identity) -> Option<String> {
         return Some(dropped.name.clone());
     }
     // A library in a folder of a variable, which the system's library would replace, explains more.
-    let is_explained = super::takes_out_of(&dropped.advice).is_some();
+    let is_explained = super::origin::takes_out_of(&dropped.advice).is_some();
     if is_explained || !CODES.iter().any(|code| code.name() == dropped.code) {
         return None;
     }

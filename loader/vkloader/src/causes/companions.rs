@@ -3,7 +3,8 @@
 
 use super::elf::damage::{self, Fault};
 use super::elf::{Identity, locate, read};
-use super::{file_name, linker, packages};
+use super::{linker, packages};
+use crate::paths::file_name;
 use crate::report::{Dropped, Fact, codes};
 use reasons::Code;
 use std::collections::BTreeSet;

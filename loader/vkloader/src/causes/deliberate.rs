@@ -1,21 +1,14 @@
 //! Ranks findings about variables that choose drivers. Such a variable is not the cause if it leaves in a card's driver, and this driver or card
 //! has a fault of its own.
 
+mod faults;
+
 use super::hardware::{is_for_guests, is_hardware, is_used, known, libraries_for, vendor};
 use super::minor::{is_software, matters_less};
 use crate::report::other::library_of;
 use crate::report::{Card, Dropped, Hidden, Report, Verdict, codes, rank};
+use faults::{guests_first, is_fault, is_obstacle};
 use reasons::Code;
-use reasons::rank::OTHER;
-
-/// Codes of findings about obstacles between a driver and its card.
-const OBSTACLES: [&codes::Row; 5] = [
-    codes::HARDWARE_NO_PERMISSION,
-    codes::HARDWARE_NO_NODE,
-    codes::HARDWARE_FOR_GUESTS,
-    codes::HARDWARE_NO_KERNEL_DRIVER,
-    codes::HARDWARE_NOMODESET,
-];
 
 /// Codes of findings about cards for which there is no Vulkan driver.
 const WITHOUT_VULKAN: [&codes::Row; 2] = [codes::HARDWARE_WITHOUT_VULKAN, codes::HARDWARE_DISPLAY_ONLY];
@@ -191,74 +184,10 @@ pub(super) fn serves(library: &str, card: &Card) -> bool {
     }
 }
 
-/// Returns `true` if a finding is about an obstacle between drivers and a card.
-fn is_obstacle(one: &Dropped, card: &Card) -> bool {
-    let names_node = |node: &str| {
-        let mut facts = one.findings.iter();
-        node.starts_with(&one.name) || facts.any(|fact| fact.ends_with(node))
-    };
-    let is_nvidias = vendor("libGLX_nvidia") == Some(card.vendor) && one.name.contains("/dev/nvidia");
-    let is_about = one.name == card.to_string() || is_nvidias || card.node.as_deref().is_some_and(names_node);
-    OBSTACLES.iter().any(|row| row.name == one.code) && is_about
-}
-
-/// Returns `true` for a finding that explains why a driver in `kept` has no device. The finding is about an obstacle before its card, or about a
-/// broken library or manifest.
-fn is_fault(one: &Dropped, cards: &[Card], kept: &[&str]) -> bool {
-    let is_kept = |card: &&Card| kept.iter().any(|library| serves(library, card));
-    let mut own = cards.iter().filter(is_kept);
-    let is_unused = |card: &Card| one.code == codes::HARDWARE_NOT_USED.name && one.name == card.to_string();
-    if own.any(|card| is_obstacle(one, card) || is_unused(card)) {
-        return one.rank < rank::CONSEQUENCE;
-    }
-    let names = [Some(one.name.as_str()), one.file.as_deref()];
-    let library = names.into_iter().flatten().find_map(known);
-    let is_for_card = match library {
-        Some(library) => cards.iter().any(|card| serves(library, card)),
-        None => !cards.is_empty() && !one.name.ends_with(OF_EMULATOR),
-    };
-    let is_broken = (rank::BROKEN..OTHER).contains(&one.rank) && one.code != Code::FileNotFound.name();
-    one.subject.starts_with("driver") && !is_left_out(one) && is_broken && is_for_card
-}
-
-/// Ranks the finding about a card that is reserved for virtual machines before the failure of its driver. Does so if the system has no other card
-/// for the driver, and no other driver failed.
-fn guests_first(report: &mut Report) {
-    let Report { dropped, hardware, .. } = report;
-    let is_reserved = |card: &Card| {
-        let mut all = dropped.iter();
-        all.any(|one| one.code == codes::HARDWARE_FOR_GUESTS.name && is_obstacle(one, card))
-    };
-    let broken = || {
-        let is_broken = |one: &&Dropped| one.subject == "driver" && one.rank == rank::BROKEN;
-        dropped.iter().filter(is_broken).map(|one| known(&one.name))
-    };
-    // The failure of another driver explains more, because its repair needs no change to the virtual machines.
-    let of_reserved = |library: Option<&str>| {
-        let mut own = hardware
-            .iter()
-            .filter(|card| library.and_then(vendor) == Some(card.vendor))
-            .peekable();
-        own.peek().is_some() && own.all(is_reserved)
-    };
-    if broken().next().is_none() || !broken().all(of_reserved) {
-        return;
-    }
-    let vendors: Vec<u32> = broken().flatten().filter_map(vendor).collect();
-    let names: Vec<String> = hardware
-        .iter()
-        .filter(|card| vendors.contains(&card.vendor))
-        .map(ToString::to_string)
-        .collect();
-    let reserved = dropped
-        .iter_mut()
-        .filter(|one| one.code == codes::HARDWARE_FOR_GUESTS.name && names.contains(&one.name));
-    reserved.for_each(|one| one.rank = one.rank.min(rank::BROKEN - 1));
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::{Fact, Kind};
 
     const NODE: &str = "/dev/dri/renderD128";
 
@@ -345,6 +274,14 @@ mod tests {
         let found = first(vec![variable(), permission()], vec![intel()], &["libvulkan_intel"]);
         assert_eq!(found, replaced);
         let found = first(vec![variable(), permission()], vec![intel()], &["libvulkan_lvp"]);
+        assert_eq!(found, codes::HARDWARE_NO_PERMISSION.name);
+        // The finding about several closed nodes has the name of the first one.
+        let words = format!("the user a may not open {NODE}, whose group 44 has no name here");
+        let closed = Dropped {
+            findings: [Fact::new(Kind::ClosedNode(NODE.into()), words)].into(),
+            ..codes::HARDWARE_NO_PERMISSION.about("/dev/dri/renderD129")
+        };
+        let found = first(vec![variable(), closed], Vec::new(), &["libvulkan_lvp"]);
         assert_eq!(found, codes::HARDWARE_NO_PERMISSION.name);
         let disabled = || left_out(Code::DriverManifestDisabled, "libvulkan_intel");
         let found = first(vec![disabled(), permission()], vec![intel()], &[]);

@@ -9,6 +9,7 @@ pub(super) use systems::{System, find as find_variable, other as other_system};
 
 use super::{elf, late, origin, sandbox, surfaces};
 use crate::events::{Event, Record};
+use crate::paths::file_name;
 use crate::report::{Crashed, Dropped, Report, codes, rank};
 use crate::variables::Variables;
 use address::Server;
@@ -55,7 +56,7 @@ pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
     let advice = problems
         .iter()
         .find_map(|problem| problem.advice.clone())
-        .or_else(|| apart(&report.surroundings));
+        .or_else(|| apart(report));
     let of_wine = is_of_wine.then(|| format!("Wine asks for {WITHOUT_DISPLAY} if it has no display"));
     (!problems.is_empty()).then(|| Dropped {
         advice: advice.unwrap_or_else(|| row.remedy.into()),
@@ -75,7 +76,7 @@ pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
 
 /// Returns the problems with the displays that the program may use; empty if it can use one of them.
 fn problems(report: &Report) -> Vec<Problem> {
-    let value = |name| report.variables.get(name).filter(|value| !value.is_empty());
+    let value = |name| report.variables.nonempty(name);
     let of_x11 = |display: String| {
         let problem = kept_out("DISPLAY", &display, report);
         problem.or_else(|| x11(&display, &report.variables))
@@ -146,7 +147,7 @@ pub(super) fn of_crash(dropped: &mut Dropped, crash: Option<&Crashed>, variables
     if !crash.is_some_and(is_null_display) {
         return;
     }
-    let value = |name| variables.get(name).filter(|value| !value.is_empty());
+    let value = |name| variables.nonempty(name);
     let problem = match (value("DISPLAY"), value("WAYLAND_DISPLAY")) {
         (None, None) => Some(Problem {
             finding: "neither DISPLAY nor WAYLAND_DISPLAY is set".into(),
@@ -155,16 +156,14 @@ pub(super) fn of_crash(dropped: &mut Dropped, crash: Option<&Crashed>, variables
         (Some(display), _) => x11(&display, variables),
         (None, Some(_)) => None,
     };
-    if let Some(Problem { finding, advice }) = problem {
-        let words = format!("{finding}, so the program probably uses a display that it could not open");
-        dropped.findings.insert(0, words);
-        dropped.advice = advice.unwrap_or_else(|| codes::DISPLAY_MISSING.remedy.into());
+    if let Some(problem) = problem {
+        problem.blame(dropped);
     }
 }
 
 /// Completes the finding about a crash of a program that uses a null pointer, and whose sandbox lacks the socket of its display.
 pub(super) fn of_crash_in_sandbox(report: &mut Report) {
-    let value = |name| report.variables.get(name).filter(|value| !value.is_empty());
+    let value = |name| report.variables.nonempty(name);
     let mut names = ["DISPLAY", "WAYLAND_DISPLAY"].into_iter();
     let mut problem = || names.find_map(|name| kept_out(name, &value(name)?, report));
     let is_it = |crash: &Crashed| crash.is_of_program() && is_near_null(crash);
@@ -178,12 +177,7 @@ pub(super) fn of_crash_in_sandbox(report: &mut Report) {
     };
     let mut crashed = report.dropped.iter_mut();
     if let Some(crashed) = crashed.find(|one| one.code == codes::PROGRAM_CRASHED.name) {
-        let words = format!(
-            "{}, so the program probably uses a display that it could not open",
-            problem.finding
-        );
-        crashed.findings.insert(0, words);
-        crashed.advice = problem.advice.unwrap_or_default();
+        problem.blame(crashed);
     }
 }
 
@@ -198,7 +192,7 @@ fn is_near_null(crash: &Crashed) -> bool {
 /// the code of a program for X11 counts too.
 fn is_null_display(crash: &Crashed) -> bool {
     let first = crash.frames.first().and_then(|frame| frame.file.as_deref());
-    let name = first.and_then(|file| file.rsplit('/').next()).unwrap_or_default();
+    let name = first.map(file_name).unwrap_or_default();
     let is_in_macro = || first == crash.executable.as_deref() && first.is_some_and(|file| opens_xlib(Path::new(file)));
     crash.is_of_program()
         && is_near_null(crash)
@@ -229,10 +223,8 @@ fn has_asked_for_surface(records: &[&Record]) -> bool {
 }
 
 /// Returns the remedy for a program in a container or sandbox, which gets the display of the host only if the user hands it over.
-fn apart(surroundings: &[String]) -> Option<String> {
-    let (place, command) = APART
-        .iter()
-        .find(|(place, _)| surroundings.iter().any(|word| word == place))?;
+fn apart(report: &Report) -> Option<String> {
+    let (place, command) = APART.iter().find(|(place, _)| report.runs_in(&[place]))?;
     let command = command.replace("APPLICATION", &origin::flatpak_application());
     Some(format!(
         "The program runs in {place}, so the host must hand over its display: {command}. On a host without a display: xvfb-run PROGRAM"
@@ -249,6 +241,16 @@ struct Problem {
 impl Problem {
     fn without_remedy(finding: String) -> Self {
         Self { finding, advice: None }
+    }
+
+    /// Adds the problem to the finding about a crash of a program that uses a null pointer.
+    fn blame(self, crashed: &mut Dropped) {
+        let words = format!(
+            "{}, so the program probably uses a display that it could not open",
+            self.finding
+        );
+        crashed.findings.insert(0, words);
+        crashed.advice = self.advice.unwrap_or_else(|| codes::DISPLAY_MISSING.remedy.into());
     }
 }
 
@@ -466,7 +468,12 @@ mod tests {
 
     #[test]
     fn a_container_gets_the_display_from_its_host() {
-        let remedy = |words: &[&str]| apart(&words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>());
+        let remedy = |words: &[&str]| {
+            apart(&Report {
+                surroundings: words.iter().map(|&word| word.to_owned()).collect(),
+                ..Report::default()
+            })
+        };
         let of_docker = remedy(&["docker", "virtual-machine"]).expect("a remedy");
         assert!(
             of_docker.contains("docker run -e DISPLAY -v /tmp/.X11-unix:/tmp/.X11-unix"),

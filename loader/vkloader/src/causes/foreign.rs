@@ -8,8 +8,6 @@ use crate::report::{Dropped, Report};
 
 /// Folder with the files of the host in toolbox, distrobox, Flatpak and other containers.
 const OF_HOST: &str = "/run/host/";
-/// Environments that have a system of their own, whose packages can be installed.
-const CONTAINERS: [&str; 3] = ["docker", "podman", "container"];
 /// Variables that list manifests of drivers.
 const NAMING: [&str; 3] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"];
 /// Variable with the folders that the dynamic linker searches first.
@@ -18,10 +16,7 @@ const FOLDERS: &str = "LD_LIBRARY_PATH";
 /// Replaces the remedies for drivers of another system that a variable names: their libraries cannot be installed here, so this system's own drivers
 /// are the way out.
 pub(super) fn explain(report: &mut Report) {
-    let is_inside = report
-        .surroundings
-        .iter()
-        .any(|word| CONTAINERS.contains(&word.as_str()));
+    let is_inside = report.runs_in_container();
     let Report { dropped, variables, .. } = report;
     let folders = variables.get(FOLDERS).unwrap_or_default();
     let naming = |path: &str| {

@@ -5,6 +5,7 @@ use super::elf::Identity;
 use super::packages;
 use super::sandbox::Sandbox;
 use crate::inside::Inside;
+use crate::paths::file_name;
 use crate::report::{Dropped, Report};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -139,10 +140,6 @@ fn not_found<'a>(output: &'a str, library: &str) -> Vec<&'a str> {
 fn same_file(one: &str, other: &str) -> bool {
     let real = std::fs::canonicalize(one);
     real.is_ok_and(|real| std::fs::canonicalize(other).is_ok_and(|other| other == real))
-}
-
-pub(crate) fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 use super::elf::{self, Closure, Fault, Identity, is_in_variable, locate, usual_folders, without_variable};
 use crate::events::{Event, Record};
+use crate::paths::file_name;
 use crate::report::{Dropped, Report, TO_UPDATE, codes};
 use crate::shell::word;
 use crate::{installed, manifests};
@@ -227,7 +228,7 @@ fn away(path: &str, folders: &str, own: Identity) -> Option<String> {
 }
 
 fn is_loader(library: &str) -> bool {
-    let file = library.rsplit('/').next().unwrap_or(library);
+    let file = file_name(library);
     file.strip_prefix(LOADER)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

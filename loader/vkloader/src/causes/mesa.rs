@@ -1,6 +1,7 @@
 //! Finds values of Mesa's variables `DRI_PRIME` and `MESA_VK_DEVICE_SELECT` that select no device. The loader and Mesa's layer do not
 //! report these values.
 
+use crate::paths::file_name;
 use crate::report::{Device, Dropped, Report, Verdict, codes, rank};
 
 /// The variable that Mesa's OpenGL drivers, Mesa's layer and this library read.
@@ -10,11 +11,10 @@ const SELECT: &str = "MESA_VK_DEVICE_SELECT";
 /// The layer that reads [`SELECT`].
 const LAYER: &str = "VK_LAYER_MESA_device_select";
 
-/// Returns findings about the values of [`PRIME`] and [`SELECT`]. `value` returns the value of a variable.
+/// Returns findings about the values of [`PRIME`] and [`SELECT`]. `value` returns the value of a variable that is not empty.
 pub(super) fn find(report: &Report, value: impl Fn(&str) -> Option<String>) -> Vec<Dropped> {
-    let set = |name| value(name).filter(|value| !value.is_empty());
     let has_layer = report.layers.iter().any(|layer| layer.name == LAYER);
-    let selected = set(SELECT).and_then(|value| {
+    let selected = value(SELECT).and_then(|value| {
         if has_layer {
             unmatched(SELECT, &value, report)
         } else {
@@ -22,7 +22,7 @@ pub(super) fn find(report: &Report, value: impl Fn(&str) -> Option<String>) -> V
         }
     });
     // Mesa's layer ignores `DRI_PRIME` if `MESA_VK_DEVICE_SELECT` is set.
-    let prime = set(PRIME).filter(|_| !has_layer || set(SELECT).is_none());
+    let prime = value(PRIME).filter(|_| !has_layer || value(SELECT).is_none());
     let prime = prime.and_then(|value| unmatched(PRIME, &value, report));
     selected.into_iter().chain(prime).collect()
 }
@@ -37,7 +37,8 @@ const DEBUGGING: [(&str, &[&str]); 6] = [
     ("libvulkan_lvp", &["LP_DEBUG", "GALLIVM_DEBUG"]),
 ];
 
-/// Adds to the findings about drivers that failed a variable that changes how the driver works. `value` returns the value of a variable.
+/// Adds to the findings about drivers that failed a variable that changes how the driver works. `value` returns the value of a variable that is not
+/// empty.
 pub(super) fn blame_debugging(dropped: &mut Dropped, value: impl Fn(&str) -> Option<String>) {
     const CODES: [&str; 6] = [
         codes::PROGRAM_CRASHED.name,
@@ -48,14 +49,12 @@ pub(super) fn blame_debugging(dropped: &mut Dropped, value: impl Fn(&str) -> Opt
         "driver.creation-failed",
     ];
     let names = [Some(dropped.name.as_str()), dropped.file.as_deref()];
-    let mut files = names.into_iter().flatten().filter_map(|name| name.rsplit('/').next());
+    let mut files = names.into_iter().flatten().map(file_name);
     let row = files.find_map(|file| DEBUGGING.iter().find(|(library, _)| file.starts_with(library)));
     let Some((_, variables)) = row.filter(|_| CODES.contains(&dropped.code.as_str()) && !dropped.names_file) else {
         return;
     };
-    let mut set = variables
-        .iter()
-        .filter_map(|name| Some((*name, value(name).filter(|value| !value.is_empty())?)));
+    let mut set = variables.iter().filter_map(|name| Some((*name, value(name)?)));
     let Some((name, value)) = set.next() else { return };
     dropped
         .findings

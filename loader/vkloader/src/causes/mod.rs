@@ -9,7 +9,6 @@ pub(crate) mod elf;
 mod executable;
 mod foreign;
 mod hardware;
-mod image;
 mod instance;
 mod late;
 mod left_out;
@@ -23,6 +22,7 @@ mod minor;
 mod multiarch;
 mod null;
 mod open_files;
+mod order;
 mod origin;
 mod outside;
 mod overriding;
@@ -47,15 +47,16 @@ mod unnamed;
 mod unsearched;
 pub(crate) mod words;
 
+use crate::paths::file_name;
 pub(crate) use chosen::{texts_of, without_vulkan};
 pub(crate) use deliberate::is_for_any;
 pub(crate) use hardware::{for_cards, is_used};
 pub(crate) use instance::{LINK, TO_LINK};
 pub(crate) use limits::Limits;
-pub(crate) use linker::{Unfound, file_name, unfound, worth_watching};
+pub(crate) use linker::{Unfound, unfound, worth_watching};
 pub(crate) use loader::before_usual;
 pub(crate) use manifest::is_odd as is_odd_manifest;
-use origin::Origin;
+pub(crate) use origin::add_origin;
 pub(crate) use origin::of_value as origin_of;
 pub(crate) use overriding::REPLACING;
 pub(crate) use packages::{Part, install, install_for, to_reinstall};
@@ -67,10 +68,8 @@ pub(crate) use unsearched::{for_flatpak, usual_manifests};
 
 use crate::child::Finished;
 use crate::events::{Event, Record};
-use crate::report::{self, Absent, ActiveLayer, Call, Crashed, Dropped, Kind, Printed, Report, Verdict, codes, rank};
+use crate::report::{self, Absent, ActiveLayer, Call, Crashed, Dropped, Kind, Printed, Report, Verdict, codes};
 use crate::variables::Variables;
-use reasons::rank::OTHER;
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Adds causes to a report that are not in the trace. `watched` is a second run with the dynamic linker's log, if there was one.
@@ -102,11 +101,10 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     taken_out::complete(report);
     origin::name_application(report);
     outside::complete(report);
-    image::complete(report);
-    follow_from_devices(report, &records);
-    put_drivers_first(report);
+    order::follow_from_devices(report, &records);
+    order::put_drivers_first(report);
     late::cards_first(report);
-    put_software_last(report);
+    order::put_software_last(report);
     deliberate::rank_after_faults(report, &usual_manifests());
     deliberate::set_aside_left_out(report);
     left_out::join(report);
@@ -207,70 +205,15 @@ fn find_in_settings(report: &mut Report, records: &[&Record], of_program: bool) 
     multiarch::blame_misspelt(report);
     switches::find(report);
     uninstalled::find(report, Path::new("/"));
-    let mesas = mesa::find(report, |name| report.variables.get(name));
+    let mesas = mesa::find(report, |name| report.variables.nonempty(name));
     report.dropped.extend(mesas);
     let variables = &report.variables;
     let dropped = report.dropped.iter_mut();
-    dropped.for_each(|one| mesa::blame_debugging(one, |name| variables.get(name)));
+    dropped.for_each(|one| mesa::blame_debugging(one, |name| variables.nonempty(name)));
     instance::find(report, records, of_program);
     unmade::explain(report, records);
     late::after_device(report, records);
-    origins(report);
-}
-
-/// Ranks the finding that a program ended with a failure after all causes if no device can be used, because the failure follows from that. The devices
-/// of a program that got an instance and listed no devices are unknown, so they explain nothing.
-fn follow_from_devices(report: &mut Report, records: &[&Record]) {
-    const OF_DEVICES: [&str; 4] = ["driver", "layer", "hardware", "device"];
-    let is_failure = |one: &Dropped| one.code == codes::PROGRAM_FAILED.name;
-    if report.is_usable() || !report.dropped.iter().any(is_failure) {
-        return;
-    }
-    if !display::has_not_listed(records) {
-        let found = report.dropped.iter_mut().filter(|one| is_failure(one));
-        return found.for_each(|one| one.rank = rank::CONSEQUENCE + 1);
-    }
-    let is_variable =
-        |one: &Dropped| [codes::SEARCH_REPLACED.name, codes::VARIABLE_NO_MATCH.name].contains(&one.code.as_str());
-    // A call that fails because of a layer is one of the program's own.
-    let is_call = |one: &Dropped| one.code == codes::LAYER_CALL_FAILED.name;
-    let is_of_devices =
-        |one: &Dropped| !is_call(one) && OF_DEVICES.iter().any(|subject| one.subject.starts_with(subject));
-    let others = report
-        .dropped
-        .iter_mut()
-        .filter(|one| is_of_devices(one) || is_variable(one));
-    others.for_each(|one| one.rank = one.rank.max(rank::STATUS + 1));
-}
-
-/// Ranks layers whose libraries or manifests are broken after drivers if no device can be used, because only the drivers explain that.
-fn put_drivers_first(report: &mut Report) {
-    let is_broken = |one: &Dropped, subject| one.subject.starts_with(subject) && one.rank < OTHER;
-    if report.is_usable() || !report.dropped.iter().any(|one| is_broken(one, "driver")) {
-        return;
-    }
-    let layers = report.dropped.iter_mut().filter(|one| is_broken(one, "layer"));
-    let broken = layers.filter(|one| one.rank >= rank::BROKEN);
-    broken.for_each(|one| one.rank = OTHER);
-}
-
-/// Ranks broken software drivers after other broken drivers and manifests on a machine with a card, because a repaired software driver leaves the
-/// card unused.
-fn put_software_last(report: &mut Report) {
-    let is_broken = |one: &Dropped| one.subject.starts_with("driver") && (rank::BROKEN..OTHER).contains(&one.rank);
-    let is_software = |one: &Dropped| {
-        let driver = catalogue::hardware::of(one.name.as_bytes());
-        driver.is_some_and(|row| row.is_software)
-    };
-    let mut others = report.dropped.iter().filter(|one| is_broken(one) && !is_software(one));
-    if report.hardware.is_empty() || others.next().is_none() {
-        return;
-    }
-    let software = report
-        .dropped
-        .iter_mut()
-        .filter(|one| is_broken(one) && is_software(one));
-    software.for_each(|one| one.rank = OTHER - 1);
+    origin::add_all(report);
 }
 
 /// Copies the remedy of a finding about hardware to the first finding, because users follow the first remedy. Does so if only software
@@ -367,7 +310,7 @@ fn add_missing_driver(report: &mut Report) {
 
 /// Recommends removing a manifest whose library is missing, if a driver with a library of the same name is already in use.
 fn already_used(report: &mut Report) {
-    let file = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    let file = |path: &str| file_name(path).to_owned();
     let used: Vec<String> = report.drivers.iter().map(|driver| file(&driver.library)).collect();
     for dropped in &mut report.dropped {
         let is_copy = dropped.absent == Some(Absent::Elsewhere) && used.contains(&file(&dropped.name));
@@ -375,55 +318,6 @@ fn already_used(report: &mut Report) {
             dropped.advice = elf::without_library(manifest, &dropped.name);
         }
     }
-}
-
-/// Variables that the dynamic linker reads. A remedy says to take a library or folder out of one of them.
-const OF_LINKER: [&str; 2] = ["LD_LIBRARY_PATH", "LD_PRELOAD"];
-
-/// Adds the origins of the variables that cause the findings.
-fn origins(report: &mut Report) {
-    let is_flatpak = report.surroundings.iter().any(|word| word == "flatpak");
-    let Report { dropped, variables, .. } = report;
-    let both = REPLACING.iter().all(|name| variables.get(name).is_some());
-    for one in dropped.iter_mut().filter(|_| both) {
-        overriding::unset_both(one);
-    }
-    let mut known: BTreeMap<String, Origin> = BTreeMap::new();
-    // The variables of a layer that hides a device are named also if the user asked for that, so that the user can undo it.
-    let is_named = |one: &&mut Dropped| one.rank < rank::ASIDE || !report::controlling_in(one).is_empty();
-    for dropped in dropped.iter_mut().filter(is_named) {
-        for name in causing(dropped) {
-            let find = || Origin::of(&name, variables, is_flatpak);
-            known.entry(name.clone()).or_insert_with(find).add_to(dropped, &name);
-        }
-    }
-}
-
-/// Adds the origin of a variable to the finding at the index `place`.
-pub(crate) fn add_origin(report: &mut Report, place: usize, name: &str) {
-    let is_flatpak = report.surroundings.iter().any(|word| word == "flatpak");
-    let origin = Origin::of(name, &report.variables, is_flatpak);
-    origin.add_to(&mut report.dropped[place], name);
-}
-
-/// Returns the variable of the dynamic linker out of which a remedy takes a library or folder.
-fn takes_out_of(advice: &str) -> Option<&'static str> {
-    let is_it = |name: &&str| advice.contains(&format!(" out of {name}"));
-    OF_LINKER.into_iter().find(is_it)
-}
-
-/// Returns the variables that cause a finding.
-fn causing(dropped: &Dropped) -> Vec<String> {
-    let named = takes_out_of(&dropped.advice);
-    let of_layer = report::controlling_in(dropped).into_iter().map(String::from);
-    let of_linker = || named.map(String::from);
-    let unset =
-        |name: &&&str| dropped.advice.contains(&format!("unset {name}")) && dropped.variable.as_deref() != Some(**name);
-    let others = REPLACING.iter().filter(unset).map(|name| (*name).to_owned());
-    let own = dropped.variable.clone().or_else(of_linker);
-    let mut names = BTreeSet::new();
-    let all = own.into_iter().chain(others).chain(of_layer);
-    all.filter(|name| names.insert(name.clone())).collect()
 }
 
 /// Returns the variables of the process, with their values.

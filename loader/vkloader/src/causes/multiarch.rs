@@ -3,6 +3,7 @@
 
 use super::elf::{self, Identity};
 use super::overriding::REPLACING;
+use crate::paths::file_name;
 use crate::report::{Card, Dropped, Report, Verdict, codes, other, rank};
 use crate::shell::word;
 use crate::{installed, manifests};
@@ -231,7 +232,7 @@ fn family(path: &str) -> String {
 
 /// Returns the file name up to the first dot, which is the same for all word sizes: `radeon_icd` for `radeon_icd.i686.json`.
 pub(super) fn stem(path: &str) -> String {
-    let file = path.rsplit('/').next().unwrap_or(path);
+    let file = file_name(path);
     file.split('.').next().unwrap_or(file).into()
 }
 
@@ -281,13 +282,7 @@ mod tests {
 
     #[test]
     fn a_driver_for_a_card_of_the_system_is_no_spare_part_of_its_package() {
-        let card = Card {
-            place: "0000:03:00.0".into(),
-            vendor: 0x1002,
-            device: 0x7448,
-            kernel_driver: Some("amdgpu".into()),
-            node: None,
-        };
+        let card = Card::of_amd();
         let row = |library: &str| hardware::of(library.as_bytes()).expect("a known driver");
         assert!(drives(row("libvulkan_radeon.so"), &card));
         assert!(!drives(row("libvulkan_intel.so"), &card) && !drives(row("libvulkan_lvp.so"), &card));

@@ -3,6 +3,7 @@
 use crate::crash::callee;
 use crate::events::{Event, NotFound, Record};
 use crate::introduced::{self, Introduced};
+use crate::levels::is_of_device;
 use crate::report::{self, Crashed, Device, Dropped, Report, codes};
 use crate::required::is_of_first_version;
 use std::path::Path;
@@ -11,14 +12,6 @@ use std::path::Path;
 const MOST: usize = 4;
 /// Look-up for the functions of an instance.
 const OF_INSTANCE: &str = "vkGetInstanceProcAddr";
-/// Beginnings of the names of functions in Vulkan 1.0 that take no device, beside `vkCreateDevice`.
-const OF_OTHERS: [&str; 5] = [
-    "vkCreateInstance",
-    "vkDestroyInstance",
-    "vkEnumerate",
-    "vkGetInstanceProcAddr",
-    "vkGetPhysicalDevice",
-];
 /// Look-up for the functions of a device.
 const OF_DEVICE: &str = "vkGetDeviceProcAddr";
 
@@ -100,8 +93,7 @@ impl Called<'_> {
         let Self::Found(NotFound { by, name }) = self else {
             return None;
         };
-        let is_of_instance = name == "vkCreateDevice" || OF_OTHERS.iter().any(|beginning| name.starts_with(beginning));
-        (by == OF_DEVICE && is_of_first_version(name) && !is_of_instance).then_some(name)
+        (by == OF_DEVICE && is_of_first_version(name) && is_of_device(name)).then_some(name)
     }
 
     fn explain(&self, dropped: &mut Dropped, devices: &[Device]) {
@@ -219,6 +211,7 @@ mod tests {
         for name in [
             "vkGetPhysicalDeviceProperties",
             "vkCreateDevice",
+            "vkCreateInstance",
             "vkEnumeratePhysicalDevices",
         ] {
             assert!(!lacks(OF_DEVICE, name), "{name}");

@@ -1,9 +1,13 @@
 //! Finds the origin of a variable: the process that set it, and the file that sets it in every session.
 
+mod blamed;
+
 use super::scripts;
 use crate::library_folder;
 use crate::report::{Dropped, Fact, Kind, Report};
 use crate::variables::Variables;
+pub(crate) use blamed::add_origin;
+pub(super) use blamed::{add_all, takes_out_of};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -81,8 +85,8 @@ pub(super) struct Origin {
 impl Origin {
     /// Returns the origin of a variable of the program. `is_flatpak` is `true` in a sandbox of Flatpak.
     pub(super) fn of(name: &str, variables: &Variables, is_flatpak: bool) -> Self {
-        let value = variables.get(name);
-        let value = value.as_deref().filter(|value| !value.is_empty());
+        let value = variables.nonempty(name);
+        let value = value.as_deref();
         if variables.has(name) {
             let script = in_files(scripts::of(&scripts::command()).into_iter(), name, value);
             let place = script.map(|(path, line)| format!("line {line} of {}", path.display()));
@@ -215,7 +219,7 @@ fn runtime_version(description: &str) -> Option<&str> {
 
 /// Names the Flatpak application and the version of its runtime in remedies for a sandbox of Flatpak.
 pub(super) fn name_application(report: &mut Report) {
-    if report.surroundings.iter().any(|word| word == "flatpak") {
+    if report.runs_in(&["flatpak"]) {
         let name = flatpak_application();
         let text = fs::read_to_string(Path::new("/").join(FLATPAK)).unwrap_or_default();
         let extension = runtime_version(&text).map_or(GL.into(), |version| format!("{GL}//{version}"));

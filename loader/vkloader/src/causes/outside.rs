@@ -4,6 +4,7 @@
 use super::elf::IF_REMOVED;
 use super::packages::INSTALL;
 use crate::mounts::Mounts;
+use crate::paths::file_name;
 use crate::report::{Dropped, Report, rank};
 use crate::shell::word;
 use rustix::fs::StatVfsMountFlags;
@@ -20,13 +21,10 @@ const CHANGES: [&str; 7] = [
     "Correct library_path",
     "apt-get install --reinstall",
 ];
-/// Environments in which folders of the host may be mounted.
-const CONTAINERS: [&str; 4] = ["docker", "podman", "container", "apptainer"];
 
 /// Names the mount in remedies that change a file that comes from outside.
 pub(super) fn complete(report: &mut Report) {
-    let mut words = report.surroundings.iter();
-    let is_inside = words.any(|word| CONTAINERS.contains(&word.as_str()));
+    let is_inside = report.gets_files_of_host();
     let mounts = Mounts::of_this_process();
     for dropped in report.dropped.iter_mut().filter(|one| one.rank < rank::ASIDE) {
         if !changes_file(&dropped.advice) {
@@ -90,7 +88,7 @@ impl Place {
         let manifest = [Some(dropped.name.as_str()), dropped.file.as_deref()];
         let manifest = manifest.into_iter().flatten().find(|name| name.ends_with(".json"));
         let is_driver = dropped.subject.starts_with("driver");
-        let file = manifest.filter(|_| is_driver).and_then(|path| path.rsplit('/').next());
+        let file = manifest.filter(|_| is_driver).map(file_name);
         let leave_out = file.map_or(String::new(), |file| {
             format!("; to ignore it here: VK_LOADER_DRIVERS_DISABLE={} PROGRAM", word(file))
         });

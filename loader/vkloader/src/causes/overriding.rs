@@ -6,6 +6,7 @@ use super::sandbox::Sandbox;
 use super::{elf, masked, multiarch, packages, settings, spelling, unnamed, unsearched, variables};
 use crate::events::{Event, Record, Searched, TracedDecision};
 use crate::installed;
+use crate::paths::file_name;
 use crate::report::{Device, Dropped, Fact, Facts, Kind, MESAS_LAYER, Report, Verdict, codes, rank};
 use crate::shell::word;
 use reasons::Code;
@@ -338,12 +339,12 @@ fn listed_twice(report: &Report) -> Vec<Dropped> {
             continue;
         };
         let names = [first, device].map(|one| format!("{} lists {}", one.driver, one.name));
-        let file = device.manifest.as_deref().and_then(|path| path.rsplit('/').next());
+        let file = device.manifest.as_deref().map(file_name);
         let mut one = codes::DEVICE_LISTED_TWICE.about(&device.name);
         one.file.clone_from(&device.manifest);
         one.findings = names.into();
         if let (Some(first), Some(second)) = (&first.manifest, &device.manifest)
-            && first.rsplit('/').next() == file
+            && Some(file_name(first)) == file
         {
             // A variable with this file name would leave out both drivers.
             one.advice =
@@ -426,7 +427,7 @@ fn nothing_installed(records: &[&Record], report: &Report) -> Dropped {
         seen.push(one.finding.clone());
         is_new
     });
-    let is_it = |sandbox: &str| report.surroundings.iter().any(|word| word == sandbox);
+    let is_it = |sandbox: &str| report.runs_in(&[sandbox]);
     let in_sandbox = unsearched::in_sandbox_of(is_it, Path::new("/"));
     // The variables of a snap do not prove that the program runs in the snap, so that the remedy for the snap is the last one.
     let is_snap = report.snap.as_ref().is_some_and(|snap| !snap.is_classic());

@@ -43,13 +43,7 @@ mod tests {
 
     #[test]
     fn the_filter_that_leaves_out_a_card_comes_before_the_end_of_the_program() {
-        let card = Card {
-            place: "0000:03:00.0".into(),
-            vendor: 0x1002,
-            device: 0x7448,
-            kernel_driver: Some("amdgpu".into()),
-            node: None,
-        };
+        let card = Card::of_amd();
         let left_out = |library: &str| Dropped {
             code: Code::DriverManifestDisabled.name().into(),
             subject: "driver manifest".into(),

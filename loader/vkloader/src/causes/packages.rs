@@ -5,6 +5,7 @@ mod manager;
 
 use super::elf::{self, Identity};
 use crate::installed;
+use crate::paths::file_name;
 pub(crate) use architecture::{Part, install as install_for};
 use manager::Manager;
 use std::fs;
@@ -143,14 +144,14 @@ fn in_words(libraries: &[&str]) -> String {
 /// Returns the remedy that installs Mesa's drivers, with the command of this system if it is known.
 pub(super) fn install_drivers() -> String {
     match Manager::of(Path::new("/")) {
-        Some(manager) => manager.install_drivers().into(),
+        Some(manager) => manager.install_drivers(),
         None => "install mesa-vulkan-drivers (Debian, Ubuntu, Fedora), or vulkan-radeon, vulkan-intel or vulkan-swrast (Arch)".into(),
     }
 }
 
 /// Returns `true` for the library of NVIDIA's driver at a path, and for libraries that it needs.
 pub(super) fn is_of_nvidia(path: &str) -> bool {
-    let file = path.rsplit('/').next().unwrap_or(path);
+    let file = file_name(path);
     is_nvidias(file) || catalogue::hardware::of(path.as_bytes()).is_some_and(|row| row.on_demand_vendor != 0)
 }
 

@@ -3,6 +3,7 @@
 use super::elf::damage::{self, Fault};
 use super::elf::{self, Closure, Identity};
 use super::packages;
+use crate::paths::file_name;
 use crate::report::{Dropped, Fact, Kind, codes, rank, with_runtime};
 use rustix::fs::{Access, access};
 use std::fs;
@@ -190,10 +191,6 @@ fn of_file(name: &str) -> Option<(String, Option<String>)> {
         };
         (format!("it could not open {name}: {finding}"), Some(advice))
     })
-}
-
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::elf::{self, Closure, Identity, locate};
 use crate::inside::{Inside, State};
 use crate::mounts::{Mount, Mounts};
+use crate::paths::file_name;
 use crate::report::{Dropped, Kind, Report, rank};
 use crate::shell::word;
 use std::path::{Path, PathBuf};
@@ -124,16 +125,11 @@ impl Sandbox {
 
     /// Returns the sandbox of a program with the mounts `mounts`; `None` if none is recognised.
     fn known(report: &Report, mounts: &Mounts) -> Option<&'static Self> {
-        let is_around = |one: &&'static Self| report.surroundings.iter().any(|word| word == one.word);
+        let is_around = |one: &&'static Self| report.runs_in(&[one.word]);
         let by = |program: &str| KNOWN.iter().find(|one| one.programs.contains(&program));
         let has_root = |root: &Mount| root.root == Path::new(OF_BUBBLEWRAP) && root.is_empty_at_first();
         // Flatpak and Steam make their sandboxes with bubblewrap.
-        let is_of_others = || {
-            report
-                .surroundings
-                .iter()
-                .any(|word| ["flatpak", "steam"].contains(&word.as_str()))
-        };
+        let is_of_others = || report.runs_in(&["flatpak", "steam"]);
         let of_root = || {
             mounts
                 .at("/")
@@ -141,7 +137,7 @@ impl Sandbox {
                 .and_then(|_| by("bwrap"))
         };
         let of_variable = || by(&report.variables.get("container")?).filter(|one| one.programs == [FIREJAIL]);
-        let file = |path: &String| path.rsplit('/').next().unwrap_or_default().to_owned();
+        let file = |path: &String| file_name(path).to_owned();
         let of_programs = || report.executed.iter().find_map(|path| by(&file(path)));
         let is_of_service = |mount: &Mount| mount.root.to_string_lossy().contains(OF_SYSTEMD);
         let of_service = || {
@@ -180,10 +176,7 @@ impl Sandbox {
 
     /// Returns `true` if a program that was executed made this sandbox.
     fn has_started(&self, report: &Report) -> bool {
-        let mut files = report
-            .executed
-            .iter()
-            .map(|path| path.rsplit('/').next().unwrap_or_default());
+        let mut files = report.executed.iter().map(|path| file_name(path));
         files.any(|file| self.programs.contains(&file))
     }
 

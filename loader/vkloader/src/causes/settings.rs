@@ -48,7 +48,7 @@ fn leaves_out(report: &mut Report, settings: &str) {
     for one in dropped.iter_mut().filter(is_it) {
         let manifest = one.file.clone().unwrap_or_default();
         let switch = manifests::enabling_switch(Path::new(&manifest), &one.name);
-        let set = switch.filter(|(name, _)| variables.get(name).is_some_and(|value| !value.is_empty()));
+        let set = switch.filter(|(name, _)| variables.nonempty(name).is_some());
         one.reason = format!("The settings file leaves the layer {} out.", one.name);
         one.findings.insert(0, format!("the settings file: {settings}"));
         one.advice = format!(

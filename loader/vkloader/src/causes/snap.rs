@@ -27,11 +27,11 @@ pub(crate) struct Snap {
 }
 
 impl Snap {
-    /// Returns the snap that the variables of a program name. `root` is the root folder of the system.
+    /// Returns the snap that the variables of a program name. `get` returns the value of a variable that is not empty.
+    /// `root` is the root folder of the system.
     pub(super) fn of(root: &Path, get: impl Fn(&str) -> Option<String>) -> Option<Self> {
-        let value = |name| get(name).filter(|value| !value.is_empty());
-        let folder = value("SNAP")?;
-        let name = value("SNAP_INSTANCE_NAME").or_else(|| value("SNAP_NAME"));
+        let folder = get("SNAP")?;
+        let name = get("SNAP_INSTANCE_NAME").or_else(|| get("SNAP_NAME"));
         let path = root.join(folder.trim_start_matches('/')).join("meta/snap.yaml");
         Some(Self {
             name: name.unwrap_or_else(|| "NAME".into()),

@@ -17,10 +17,9 @@ const ADDING: &str = "VK_ADD_DRIVER_FILES";
 const MOST: usize = 12;
 
 /// Returns sentences about what a program gets from the loader, and about the manifests that it reads. `seen` has the results of the probe,
-/// and `get` returns the value of a variable.
+/// and `get` returns the value of a variable that is not empty.
 pub(crate) fn facts(seen: Option<&Seen>, get: impl Fn(&str) -> Option<String>) -> Vec<String> {
     let mut facts: Vec<String> = seen.map(results).unwrap_or_default();
-    let get = |name: &str| get(name).filter(|value| !value.is_empty());
     let replacing = REPLACING.into_iter().find_map(|name| Some((name, get(name)?)));
     let adding = get(ADDING).map(|value| (ADDING, value)).filter(|_| replacing.is_none());
     if let Some((name, _)) = &replacing {

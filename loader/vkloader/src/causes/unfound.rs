@@ -118,7 +118,7 @@ impl<'a> Search<'a> {
     }
 
     fn usual_folders(&self) -> Vec<PathBuf> {
-        let variable = |name| self.report.variables.get(name).filter(|value| !value.is_empty());
+        let variable = |name| self.report.variables.nonempty(name);
         let at_home = variable("HOME").map(|home| format!("{home}/.local/share"));
         let lists = ["XDG_CONFIG_DIRS", "XDG_DATA_DIRS"].map(variable);
         let lists = lists.into_iter().flatten();
@@ -267,7 +267,7 @@ impl<'a> Search<'a> {
         let is_searched = |place: &PathBuf| self.searched.iter().any(|folder| Path::new(folder) == place);
         let folder = self.usual().filter(|place| !is_searched(place))?;
         let folder = folder.display().to_string();
-        let set = |name: &&str| self.report.variables.get(name).is_some_and(|value| !value.is_empty());
+        let set = |name: &&str| self.report.variables.nonempty(name).is_some();
         let names = if folder.contains("/etc/") {
             "XDG_CONFIG_DIRS"
         } else {
@@ -287,7 +287,7 @@ impl<'a> Search<'a> {
     /// Returns the reason if the layer is in an installation of the SDK, or in the home folder of another user. The loader searches such
     /// folders only if a variable names them.
     fn elsewhere(&self) -> Option<Unfound> {
-        let variable = |name| self.report.variables.get(name).filter(|value| !value.is_empty());
+        let variable = |name| self.report.variables.nonempty(name);
         let sdk = variable("VULKAN_SDK").map(PathBuf::from);
         let of_sdk = sdk.into_iter().flat_map(|sdk| IN_SDK.map(|below| sdk.join(below)));
         let caller = variable("SUDO_USER").map(|user| Path::new("/home").join(user).join(".local/share").join(BELOW));

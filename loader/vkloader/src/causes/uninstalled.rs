@@ -105,7 +105,7 @@ const FOLDERS: [&str; 3] = [
 
 /// Adds a finding for each variable of the program that asks for a layer that is not installed.
 pub(super) fn find(report: &mut Report, root: &Path) {
-    let is_flatpak = report.surroundings.iter().any(|word| word == "flatpak");
+    let is_flatpak = report.runs_in(&["flatpak"]);
     let found: Vec<Dropped> = ROWS
         .iter()
         .filter(|row| {

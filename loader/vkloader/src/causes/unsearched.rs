@@ -170,7 +170,7 @@ fn home_of(passwd: &str, fits: impl Fn(&[&str]) -> bool) -> Option<String> {
 /// Returns a finding for manifests in the usual data folder of a user if `XDG_DATA_HOME` replaces this folder.
 fn of_data_home(root: &Path, variables: &Variables, searched: &[&str]) -> Option<Unsearched> {
     const NAME: &str = "XDG_DATA_HOME";
-    let set = variables.get(NAME).filter(|set| !set.is_empty())?;
+    let set = variables.nonempty(NAME)?;
     let home = Home {
         folder: variables.get("HOME")?,
         advice: format!(

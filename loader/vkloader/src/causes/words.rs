@@ -4,6 +4,7 @@ use super::overriding::REPLACING;
 use super::{instance, multiarch, spelling, unfound, unsearched, variables};
 use crate::events::{Event, Record};
 use crate::manifests;
+use crate::paths::file_name;
 use crate::report::{Card, Dropped, Report, Verdict, codes, rank};
 use crate::shell;
 use crate::show;
@@ -176,7 +177,7 @@ impl<'a> Words<'a> {
             layers: layers(records),
             drivers: names(records, "driver", |name, path| {
                 let manifest = if path.ends_with(".json") { path } else { name };
-                manifest.rsplit('/').next().unwrap_or(manifest).into()
+                file_name(manifest).into()
             }),
             layer_path: is_of_layers.then(|| replaced_layers(records)).flatten(),
         }

@@ -13,6 +13,7 @@ use super::Argument;
 use super::cfi::Extent;
 use super::registers::{Machine, Registers};
 use super::unwind::Walk;
+use crate::paths::file_name;
 use instruction::{Index, Operand, RDI, RSI};
 use track::{ARGUMENTS, Flow};
 use value::{Point, Root, Source, Value, value_of};
@@ -226,9 +227,7 @@ impl Function {
 
 /// Returns `true` for code of the C library.
 fn is_of_c_library(walk: &Walk<'_>, at: u64) -> bool {
-    let name = file(walk, at)
-        .and_then(|path| path.rsplit('/').next())
-        .unwrap_or_default();
+    let name = file(walk, at).map_or("", |path| file_name(path));
     ["libc.so", "libc-2", "libc.musl", "ld-musl"]
         .iter()
         .any(|start| name.starts_with(start))

@@ -11,6 +11,7 @@ use super::unwind::{Place, Walk};
 use super::{Crash, Environment, Frame, Instruction, ShortFile, TRACE, arguments, exception};
 use crate::causes::Limits;
 use crate::inside::Inside;
+use crate::paths::file_name;
 use rustix::fs::{StatVfsMountFlags, statvfs};
 use rustix::process::Pid;
 use std::collections::HashMap;
@@ -168,7 +169,7 @@ fn short_file(fault: &Snapshot, thread: Pid, maps: &Maps) -> Option<ShortFile> {
 /// Returns the files of a process if an address is in the code of its dynamic linker, and no files otherwise.
 fn files_of_linker(maps: &Maps, at: u64) -> Vec<String> {
     let path = maps.find(at).and_then(|mapping| mapping.path.as_deref());
-    let name = path.and_then(|path| path.rsplit('/').next()).unwrap_or_default();
+    let name = path.map_or("", file_name);
     if name.starts_with("ld-") || name.starts_with("ld.so") {
         maps.all_files()
     } else {

@@ -46,6 +46,8 @@ mod start;
 mod supervisor;
 #[cfg(target_os = "linux")]
 mod unwind;
+#[cfg(target_os = "linux")]
+mod watch;
 
 #[cfg(target_os = "linux")]
 pub(crate) use preload::Preloaded;
@@ -57,6 +59,7 @@ pub(crate) use supervisor::Supervisor;
 use crate::causes::Limits;
 use crate::child::Ending;
 use crate::inside::Inside;
+use crate::paths::file_name;
 use serde::Serialize;
 use std::fmt;
 use std::sync::Arc;
@@ -158,7 +161,7 @@ const SANITIZERS: [(&str, &str); 9] = [
 
 /// Returns the name of the sanitizer to which a library belongs.
 pub(crate) fn sanitizer(file: &str) -> Option<&'static str> {
-    let name = file.rsplit('/').next().unwrap_or(file);
+    let name = file_name(file);
     let row = SANITIZERS.iter().find(|(library, _)| name.starts_with(library));
     row.map(|(_, sanitizer)| *sanitizer)
 }

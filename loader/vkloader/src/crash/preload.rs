@@ -2,6 +2,7 @@
 
 use super::maps::Maps;
 use super::processes::folder;
+use crate::paths::file_name;
 use rustix::process::Pid;
 use std::path::{Path, PathBuf};
 
@@ -45,7 +46,7 @@ fn path<'a>(word: &str, mut mapped: impl Iterator<Item = &'a str>) -> Option<Str
     if word.contains('/') && !word.contains('$') {
         return Some(real(word.into()).display().to_string());
     }
-    let name = word.rsplit('/').next().filter(|name| !name.is_empty())?;
+    let name = Some(file_name(word)).filter(|name| !name.is_empty())?;
     let is_named = |path: &&str| {
         let path = Path::new(path);
         path.parent().is_some_and(|folder| real(folder.join(name)) == path)

@@ -123,7 +123,8 @@ impl Explain {
             };
             first.findings.insert(0, words);
             if devices.is_empty() {
-                let facts = causes::facts_without_trace(None, |name| std::env::var(name).ok());
+                let own = Variables::default();
+                let facts = causes::facts_without_trace(None, |name| own.nonempty(name));
                 // The last facts are about files, and name the cause.
                 facts.into_iter().for_each(|fact| first.findings.insert(0, fact));
             } else {
@@ -199,7 +200,8 @@ impl Explain {
         }
         match report.loader {
             None if self.program.is_empty() => {
-                let facts = causes::facts_without_trace(seen, |name| std::env::var(name).ok());
+                let own = Variables::default();
+                let facts = causes::facts_without_trace(seen, |name| own.nonempty(name));
                 let facts: String = facts.iter().map(|fact| format!("\n  - {fact}")).collect();
                 Err(io::Error::other(format!("{}{facts}", self.no_trace(seen, finished))))
             }

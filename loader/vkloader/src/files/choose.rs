@@ -1,8 +1,8 @@
 //! Lists the installed drivers, and selects the drivers that a pattern matches.
 
 use crate::events::{Event, Record, TracedDecision};
+use crate::paths::file_name;
 use crate::show;
-use std::path::Path;
 
 /// A driver that the loader found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,12 +107,6 @@ pub(super) fn means(pattern: &str, candidate: &Candidate) -> bool {
     ]
     .iter()
     .any(|name| !name.is_empty() && show::matches(pattern, name))
-}
-
-/// Returns the last part of a path.
-pub(super) fn file_name(path: &str) -> &str {
-    let name = Path::new(path).file_name().and_then(|name| name.to_str());
-    name.unwrap_or(path)
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ pub(crate) use work::run as work;
 
 use crate::child::Finished;
 use crate::events::Event;
+use crate::paths::file_name;
 use crate::report;
 use choose::{Candidate, Found};
 use clap::ValueEnum;
@@ -247,10 +248,10 @@ fn survey(look: impl Fn(&str) -> io::Result<Finished>, notes: &mut Vec<String>) 
         let mut found = choose::find(&finished.records);
         found
             .left_out
-            .retain(|(path, _)| !without.iter().any(|name| name == choose::file_name(path)));
+            .retain(|(path, _)| !without.iter().any(|name| name == file_name(path)));
         let ended = report::how_ended(&finished);
         let deadly = choose::deadly(&finished.records).filter(|_| ended.is_some());
-        match deadly.map(|manifest| choose::file_name(manifest).to_owned()) {
+        match deadly.map(|manifest| file_name(manifest).to_owned()) {
             Some(name) if without.len() < MOST_DEADLY && !without.contains(&name) => {
                 let words = ended.unwrap_or_default();
                 notes.push(format!(

@@ -5,6 +5,7 @@ use super::watch::{Touch, Touched, Watcher};
 use super::work::{self, Device, Said};
 use crate::child::{self, Finished, Watched};
 use crate::events::{ChainLayer, Event};
+use crate::paths::file_name;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use std::collections::BTreeSet;
 use std::fs;
@@ -46,10 +47,7 @@ pub(super) fn observe(library: &Path, limit: Duration, candidate: &Candidate, la
     }
     if candidate.manifest.contains(':') {
         // The value of this variable is a list of file names. `VK_DRIVER_FILES` is a list of paths, in which a colon would end the path.
-        command.env(
-            "VK_LOADER_DRIVERS_SELECT",
-            super::choose::file_name(&candidate.manifest),
-        );
+        command.env("VK_LOADER_DRIVERS_SELECT", file_name(&candidate.manifest));
     } else {
         command.env("VK_DRIVER_FILES", &candidate.manifest);
     }

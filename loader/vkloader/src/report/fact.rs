@@ -42,6 +42,8 @@ pub(crate) enum Kind {
     WithoutSwapchain,
     /// A driver that failed on a system that lists no card for it. A laptop may have switched the card off.
     WithoutCard,
+    /// A device node that this user may not open.
+    ClosedNode(String),
     /// The program had created a device before it failed.
     HadDevice,
 }

@@ -3,8 +3,10 @@
 mod blamed;
 mod build;
 mod calls;
+mod card;
 mod catalogued;
 pub(crate) mod codes;
+mod compared;
 mod culprit;
 mod decided;
 mod devices;
@@ -17,6 +19,7 @@ pub(crate) mod other;
 pub(crate) mod rank;
 mod settings;
 mod stood;
+mod surroundings;
 mod unneeded;
 mod unread;
 mod verdict;
@@ -24,6 +27,8 @@ mod view;
 
 pub(crate) use blamed::{add_switch, one_after_the_other, suspect_for_abort, tells_failure};
 pub(crate) use build::{Received, build, for_result, without_driver};
+pub(crate) use card::Card;
+pub(crate) use compared::{Difference, FirstCause, OtherLoader, OtherWordSize};
 pub(crate) use culprit::{Again, Crashed, NEWER_ONLY_DRIVERS, ONLY_DRIVERS, Switch, TO_TELL, created_with, retried};
 pub(crate) use decided::busiest;
 #[cfg(test)]
@@ -34,6 +39,7 @@ pub(crate) use failed::TO_UPDATE;
 pub(crate) use layers::{
     DISCRETE, MESAS as MESAS_LAYER, WITHOUT as WITHOUT_LAYERS, controlling_in, has_chain, obstructed,
 };
+pub(crate) use surroundings::CONTAINERS;
 
 use crate::causes::{Limits, Snap};
 use crate::inside::Inside;
@@ -150,53 +156,6 @@ pub(crate) struct Loader {
     pub(crate) executable: Option<String>,
 }
 
-/// The loader that programs use, if it is not the examined library.
-#[derive(Debug, Serialize)]
-pub(crate) struct OtherLoader {
-    pub(crate) version: Option<String>,
-    pub(crate) path: Option<String>,
-    /// Package or program that installed the file.
-    pub(crate) owner: Option<String>,
-    /// The way in which the process with this loader ended.
-    pub(crate) ending: Ended,
-    /// `true` if the same probe ran with both loaders. `false` for the user's program, which runs with only one of the two loaders.
-    pub(crate) is_compared: bool,
-    pub(crate) differences: Vec<Difference>,
-}
-
-/// A difference between two loaders.
-#[derive(Debug, Serialize)]
-pub(crate) struct Difference {
-    /// Subject of the difference: `variable`, `settings`, `call`, `device`, `order`, `driver`, `layer`, or `extension`.
-    pub(crate) what: &'static str,
-    pub(crate) name: String,
-    /// The loader that has the item: `asked` for the examined library, `other` for the loader that programs use, `None` for both loaders.
-    pub(crate) only: Option<&'static str>,
-    /// The difference, as one sentence.
-    pub(crate) text: String,
-    /// The cause of the difference, according to the decisions of the examined library.
-    pub(crate) because: Option<String>,
-}
-
-/// The devices of programs whose word size differs from the examined program's.
-#[derive(Debug, Serialize)]
-pub(crate) struct OtherWordSize {
-    pub(crate) word_size: u32,
-    /// Name of the verdict.
-    pub(crate) verdict: String,
-    pub(crate) devices: Vec<String>,
-    pub(crate) first_cause: Option<FirstCause>,
-}
-
-/// The first finding that has a remedy, in the report for programs whose word size differs from the examined program's.
-#[derive(Debug, Serialize)]
-pub(crate) struct FirstCause {
-    pub(crate) code: String,
-    pub(crate) name: String,
-    pub(crate) reason: String,
-    pub(crate) advice: String,
-}
-
 /// A device that the program received.
 #[derive(Debug, Serialize)]
 pub(crate) struct Device {
@@ -244,28 +203,6 @@ pub(crate) struct Hidden {
     pub(crate) by_what: String,
     /// Name of the variable, layer or loader that hides the device; empty if it may be one of several layers.
     pub(crate) by: String,
-}
-
-/// A graphics card, or a GPU on the platform bus.
-#[derive(Debug, Serialize)]
-pub(crate) struct Card {
-    /// PCI address, or name on the platform bus.
-    pub(crate) place: String,
-    pub(crate) vendor: u32,
-    pub(crate) device: u32,
-    pub(crate) kernel_driver: Option<String>,
-    /// Path of the render node, even if the file does not exist.
-    pub(crate) node: Option<String>,
-}
-
-impl fmt::Display for Card {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let driver = self.kernel_driver.as_deref().unwrap_or("no kernel driver");
-        match self.vendor {
-            0 => write!(out, "{} ({driver})", self.place),
-            vendor => write!(out, "{} ({vendor:04x}:{:04x}, {driver})", self.place, self.device),
-        }
-    }
 }
 
 /// A Vulkan call that returned an error code.
@@ -407,94 +344,5 @@ impl fmt::Display for Slow {
             "in its functions"
         };
         write!(out, "{:.0} ms {doing}", self.milliseconds)
-    }
-}
-
-impl OtherLoader {
-    /// Returns the heading for the loader that programs use.
-    pub(crate) fn title(&self) -> &'static str {
-        match (&self.path, self.is_whole()) {
-            (Some(_), _) => "Programs on this machine get another loader",
-            (None, true) => "Programs on this machine find no Vulkan loader",
-            (None, false) => "Programs on this machine get a Vulkan loader that ends them",
-        }
-    }
-
-    /// Returns `true` if the process with this loader ended normally.
-    fn is_whole(&self) -> bool {
-        (self.ending.by, self.ending.number) == ("status", Some(0))
-    }
-
-    /// Returns one line about the loader that programs use; empty if programs have no loader.
-    pub(crate) fn line(&self) -> String {
-        let Some(path) = self.path.as_deref() else {
-            return String::new();
-        };
-        let version = self.version.as_deref().unwrap_or("of an unknown version");
-        let owner = self.owner.as_deref().unwrap_or("no package");
-        format!("Vulkan loader {version}, {path} ({owner})")
-    }
-
-    /// Returns a line for each difference. Differences of the same kind that have no known cause share a line.
-    pub(crate) fn lines(&self) -> Vec<String> {
-        let mut lines: Vec<String> = Vec::new();
-        for one in self.differences.iter().filter(|one| !one.is_bare()) {
-            lines.push(match &one.because {
-                Some(because) => format!("{} ({because})", one.text),
-                None => one.text.clone(),
-            });
-        }
-        for (only, who) in [
-            ("asked", "Only the library asked here"),
-            ("other", "Only the loader that programs get"),
-        ] {
-            for what in ["layer", "extension"] {
-                let bare = self.differences.iter().filter(|one| one.is_bare());
-                let names: Vec<&str> = bare
-                    .filter(|one| (one.what, one.only) == (what, Some(only)))
-                    .map(|one| one.name.as_str())
-                    .collect();
-                if !names.is_empty() {
-                    lines.push(format!("{who} lists the {what}s {}.", names.join(", ")));
-                }
-            }
-        }
-        lines
-    }
-
-    /// Returns the sentence for a comparison that found no differences.
-    pub(crate) fn agreement(&self) -> Option<&'static str> {
-        match (self.is_compared, self.differences.is_empty()) {
-            (true, true) if self.version.is_some() && self.is_whole() => {
-                Some("It gives programs the same devices, layers and extensions as the library asked here.")
-            }
-            (false, _) => Some(
-                "The program ran with the library of vkloader, and not with this loader; without a program \
-                 vkloader explain compares the two.",
-            ),
-            _ => None,
-        }
-    }
-}
-
-impl Difference {
-    /// Returns `true` for a layer or extension that only one loader has, if no cause is known.
-    fn is_bare(&self) -> bool {
-        matches!(self.what, "layer" | "extension") && self.only.is_some() && self.because.is_none()
-    }
-}
-
-impl OtherWordSize {
-    /// Returns one line about the devices of programs with this word size.
-    pub(crate) fn line(&self) -> String {
-        let bits = self.word_size;
-        match (self.devices.is_empty(), &self.first_cause) {
-            (false, _) => format!("Programs of {bits} bits get: {}.", self.devices.join(", ")),
-            (true, Some(first)) => format!(
-                "Programs of {bits} bits get no device: {}: {}",
-                first.name, first.reason
-            ),
-            (true, None) => format!("Programs of {bits} bits get no device."),
-        }
     }
 }

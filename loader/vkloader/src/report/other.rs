@@ -8,6 +8,7 @@ use super::{
 };
 use crate::events::{Event, Record};
 use crate::other::Other;
+use crate::paths::file_name;
 use crate::probe::{self, Seen};
 use crate::{installed, names};
 use std::collections::BTreeMap;
@@ -432,10 +433,6 @@ pub(crate) fn library_of(path: &str) -> String {
     let value: Option<serde_json::Value> = manifest.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let library = value.and_then(|value| value["ICD"]["library_path"].as_str().map(String::from));
     library.unwrap_or_else(|| path.into())
-}
-
-pub(super) fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// Returns the file name of a path's target, after following symbolic links.

@@ -387,10 +387,7 @@ mod tests {
     fn a_broken_driver_explains_a_choice_of_none_only_if_a_card_is_missed() {
         let card = |place: &str| Card {
             place: place.into(),
-            vendor: 0x1002,
-            device: 0x7448,
-            kernel_driver: Some("amdgpu".into()),
-            node: None,
+            ..Card::of_amd()
         };
         let usable = crate::report::Device {
             pci: Some("0000:03:00.0".into()),

@@ -1,9 +1,10 @@
 //! Files that the loader of programs opened, and variables that it ignores.
 
 use super::only_here;
-use super::other::{file_name, real_name};
+use super::other::real_name;
 use crate::events::{Event, Record};
 use crate::other::Other;
+use crate::paths::file_name;
 
 /// Variables that this program sets, or that locate a user's files.
 const USUAL: [&str; 7] = [

@@ -1,5 +1,6 @@
 //! Conditions for devices, which scripts use with `--check`.
 
+use crate::paths::file_name;
 use crate::report::Device;
 use promises::pattern::Pattern;
 use std::str::FromStr;
@@ -42,7 +43,7 @@ impl Condition {
             Self::Hardware => !device.is_software(),
             Self::Name(glob) => matches(glob, &device.name),
             Self::Driver(name) => {
-                let file = device.driver.rsplit('/').next().unwrap_or_default();
+                let file = file_name(&device.driver);
                 file.to_lowercase().contains(&name.to_lowercase())
             }
         }

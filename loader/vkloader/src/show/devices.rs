@@ -2,6 +2,7 @@
 
 use super::terminal::{BAD, FAINT, GOOD, Lines, plain};
 use crate::causes::words::chooses;
+use crate::paths::file_name;
 use crate::probe;
 use crate::report::Device;
 use std::io::{self, Write};
@@ -11,7 +12,7 @@ const FEWEST_DIGITS: usize = 4;
 
 /// Returns the driver's short name, which is part of its file name: `lvp` for `libvulkan_lvp.so`.
 pub(crate) fn driver_word(path: &str) -> &str {
-    let file = path.rsplit('/').next().unwrap_or(path);
+    let file = file_name(path);
     let word = file.split(".so").next().unwrap_or(file);
     let word = word.strip_prefix("lib").unwrap_or(word);
     word.strip_prefix("vulkan_").unwrap_or(word)

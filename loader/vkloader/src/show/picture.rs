@@ -1,6 +1,7 @@
 //! Draws the picture of a report. Boxes and arrows show the application, loader, layers, drivers and devices. Dropped objects are grey.
 
 use super::page::{class_of, escaped};
+use crate::paths::file_name;
 use crate::report::Report;
 
 const WIDTH: usize = 256;
@@ -229,10 +230,6 @@ fn limited(mut row: Vec<Box>) -> Vec<Box> {
         });
     }
     row
-}
-
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// Returns the beginning of a text, with as many characters as fit in a box.

@@ -1,6 +1,7 @@
 //! A summary for bug reports, of at most fifteen lines. The summary does not contain the name of the user.
 
 use super::terminal::plain;
+use crate::paths::file_name;
 use crate::report::{OtherWordSize, Report, Verdict};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -27,7 +28,7 @@ pub(crate) fn summary(report: &Report) -> String {
     lines.push(format!("system: {}", system()));
     let devices = report.devices.iter().map(|device| {
         let state = if device.is_usable { "" } else { ", cannot be created" };
-        let driver = device.driver.rsplit('/').next().unwrap_or_default();
+        let driver = file_name(&device.driver);
         format!(
             "device: {} ({}, Vulkan {}, {driver}{state})",
             device.name, device.kind, device.api_version

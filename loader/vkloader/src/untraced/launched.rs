@@ -2,6 +2,7 @@
 
 use super::started;
 use crate::causes;
+use crate::paths::file_name;
 use crate::shell::word;
 use std::ffi::OsString;
 use std::path::Path;
@@ -50,7 +51,7 @@ const SANDBOXES: [&str; 3] = ["bwrap", "firejail", "unshare"];
 
 /// Returns `true` for the path of one of the programs in [`SANDBOXES`].
 pub(super) fn is_sandbox(program: &str) -> bool {
-    SANDBOXES.contains(&program.rsplit('/').next().unwrap_or_default())
+    SANDBOXES.contains(&file_name(program))
 }
 
 /// Returns the reason why a program has no trace, if the command starts it in a sandbox of [`SANDBOXES`].

@@ -3,6 +3,7 @@
 mod home;
 
 use crate::shell::word;
+use crate::variables::Variables;
 use home::Lost;
 use promises::variable::{Row, Separator, TABLE, Trust};
 use std::os::unix::fs::MetadataExt;
@@ -40,7 +41,8 @@ pub(super) fn find(program: &Path) -> Option<String> {
         Raised::ByMode => "a set-user-ID or set-group-ID bit",
         Raised::ByCapabilities => "capabilities (getcap)",
     };
-    let get = |name: &str| std::env::var(name).ok();
+    let variables = Variables::default();
+    let get = |name: &str| variables.nonempty(name);
     let ignored = ignored(get);
     let lost = home::lost(program, &get);
     let lacks = match &lost[..] {
@@ -179,9 +181,8 @@ struct Ignored {
     kind: Option<&'static Kind>,
 }
 
-/// Returns the variables that programs with raised privileges ignore, and that are set. `get` returns the value of a variable.
+/// Returns the variables that programs with raised privileges ignore, and that are set. `get` returns the value of a variable that is not empty.
 fn ignored(get: impl Fn(&str) -> Option<String>) -> Vec<Ignored> {
-    let get = |name: &str| get(name).filter(|value| !value.is_empty());
     let is_ours = |row: &&Row| row.trust == Trust::Secure && row.name.starts_with(OF_VULKAN) && row.name != OWN;
     let of_loader = TABLE.iter().filter(is_ours).map(|row| (row.name, Kind::of(row)));
     let all = of_loader.chain(OF_LINKER.into_iter().map(|name| (name, None)));
@@ -235,7 +236,6 @@ mod tests {
             ("VK_LOADER_DEBUG", "all"),
             ("VK_LOADER_TRACE", "/tmp/trace"),
             ("HOME", "/home/a"),
-            ("VK_LAYER_PATH", ""),
             ("VK_ADD_IMPLICIT_LAYER_PATH", "/nowhere"),
             ("VK_ADD_LAYER_PATH", "/nowhere"),
             ("VK_LOADER_LAYERS_DISABLE", "x"),

@@ -5,6 +5,7 @@ use crate::causes::elf::{Fault, Identity, is_in_variable, locate, replaced_file}
 use crate::causes::{self, Unfound};
 use crate::crash::Environment;
 use crate::events::{Event, Record};
+use crate::paths::file_name;
 use crate::report::codes;
 use crate::shell::word;
 use std::path::{Path, PathBuf};
@@ -36,7 +37,7 @@ fn in_message(line: &str) -> Option<Unfound> {
     let (_, before) = parts.split_last()?;
     let last_word = |part: &&str| part.split_whitespace().next_back().map(String::from);
     let mut names = before.iter().filter_map(last_word);
-    let name = names.find(|name| is_name_of_loader(causes::file_name(name)))?;
+    let name = names.find(|name| is_name_of_loader(file_name(name)))?;
     Some(Unfound {
         files: Some(PathBuf::from(&name))
             .filter(|path| path.is_absolute())

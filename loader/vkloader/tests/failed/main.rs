@@ -153,22 +153,27 @@ fn a_version_that_the_program_does_not_need_is_not_the_cause() {
     );
 }
 
+/// Checks that the failure of a program with the changes `changes` in its text is the first finding.
+fn fails_by_itself(machine: &Machine, changes: &[(&str, &str)]) {
+    let program = with_library(machine, "libother.so.1");
+    for (from, to) in changes {
+        change(machine, "libother.so.1", from, to);
+    }
+    let explained = of_program(machine, &program, &["device"]);
+    assert_eq!(explained.first(), "program.failed", "{:#}", explained.report);
+}
+
 /// Programs ask for the extensions of layers that they do not need.
 #[test]
 fn a_failed_call_that_the_program_survives_is_not_the_cause() {
     let machine = Machine::new();
     machine.driver("good", "device one");
-    let program = with_library(&machine, "libother.so.1");
     let asks = "unsigned found = 0; ((int (*)(const char *, unsigned *, void *))dlsym(l, \"vkEnumerateInstanceExtensionProperties\"))(\"VK_LAYER_nowhere\", &found, NULL); if (create(&i";
-    change(&machine, "libother.so.1", "if (create(&i", asks);
-    change(
-        &machine,
-        "libother.so.1",
+    let ends = (
         "1, &name}; return make(card, &d, NULL, &device) ? 2 : 0",
         "0, &name}; return make(card, &d, NULL, &device) ? 2 : 1",
     );
-    let explained = of_program(&machine, &program, &["device"]);
-    assert_eq!(explained.first(), "program.failed", "{:#}", explained.report);
+    fails_by_itself(&machine, &[("if (create(&i", asks), ends]);
 }
 
 /// A program that got an instance and failed before it listed devices did not miss a driver or layer.
@@ -177,15 +182,7 @@ fn broken_files_explain_no_failure_before_the_program_lists_devices() {
     let machine = Machine::new();
     machine.driver("good", "device one");
     machine.manifest("gone", std::path::Path::new("/nowhere/libgone.so"), "");
-    let program = with_library(&machine, "libother.so.1");
-    change(
-        &machine,
-        "libother.so.1",
-        "if (list(made",
-        "if (made) return 3; if (list(made",
-    );
-    let explained = of_program(&machine, &program, &["device"]);
-    assert_eq!(explained.first(), "program.failed", "{:#}", explained.report);
+    fails_by_itself(&machine, &[("if (list(made", "if (made) return 3; if (list(made")]);
 }
 
 /// A program that ignores the failure of a call often uses the missing device, so that the crash follows from the failure.

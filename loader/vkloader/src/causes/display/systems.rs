@@ -56,12 +56,12 @@ impl System {
 
     /// Returns `true` if a variable names a display of this window system.
     fn is_set(self, variables: &Variables) -> bool {
-        variables.get(self.variable()).is_some_and(|value| !value.is_empty())
+        variables.nonempty(self.variable()).is_some()
     }
 
     /// Returns the reason why a program cannot reach a server of this window system.
     fn unreachable(self, variables: &Variables) -> Option<Problem> {
-        let value = |name| variables.get(name).filter(|value| !value.is_empty());
+        let value = |name| variables.nonempty(name);
         let folder = value("XDG_RUNTIME_DIR");
         match self {
             Self::X11 => match value("DISPLAY") {

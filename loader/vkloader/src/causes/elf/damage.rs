@@ -1,10 +1,11 @@
 //! Faults of files that are to be opened as libraries: missing, empty, truncated, for another processor, or closed to the user.
 
 use super::closure::{self, Closure, Identity};
-use super::{FOR_ANOTHER_SYSTEM, file_name, locate, refused, shown};
+use super::{FOR_ANOTHER_SYSTEM, locate, refused, shown};
 use crate::causes::instance::to_install;
 use crate::causes::packages;
 use crate::installed;
+use crate::paths::file_name;
 use crate::report::{Crashed, Dropped, UNTIL_THEN};
 use crate::shell::word;
 use std::fs::{self, File};

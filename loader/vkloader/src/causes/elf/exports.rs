@@ -1,9 +1,10 @@
 //! Explains libraries that do not export the functions of a driver or layer: the names of the functions that they export show the mistake.
 
 use super::closure::{Identity, locate};
+use super::shown;
 use super::symbols::Symbols;
-use super::{file_name, shown};
 use crate::manifests;
+use crate::paths::file_name;
 use crate::report::{Dropped, Fact, Kind};
 use crate::shell::word;
 use std::path::Path;

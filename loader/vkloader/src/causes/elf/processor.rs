@@ -1,8 +1,9 @@
 //! Remedies for libraries that are for another processor or word size.
 
-use super::{Identity, file_name, shown};
+use super::{Identity, shown};
 use crate::causes::packages;
 use crate::installed;
+use crate::paths::file_name;
 use std::path::Path;
 
 /// Beginning of the names of Mesa's drivers.

@@ -2,9 +2,10 @@
 
 use super::closure::{self, Closure, Identity};
 use super::damage::damaged;
-use super::{file_name, messages, shown, tls};
+use super::{messages, shown, tls};
 use crate::causes::limits::{Limits, own_remedy};
 use crate::mounts::Mounts;
+use crate::paths::file_name;
 use crate::report::{Dropped, Fact, Kind};
 use crate::shell::word;
 use rustix::fs::{Access, StatVfsMountFlags, access};

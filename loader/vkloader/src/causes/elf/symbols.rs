@@ -2,7 +2,8 @@
 //! symbols that no library defines.
 
 use super::closure::{self, Closure, Identity};
-use super::{elsewhere, file_name, instead, locate, messages, owned, shown};
+use super::{elsewhere, instead, locate, messages, owned, shown};
+use crate::paths::file_name;
 use object::read::elf::{FileHeader, Sym};
 use object::{Endianness, elf};
 use std::collections::HashSet;

@@ -1,6 +1,7 @@
 //! Manifests that are templates of an installer or a build: a placeholder is in place of the library's path.
 
 use super::closure::{Identity, locate};
+use crate::paths::file_name;
 use crate::shell::word;
 
 /// Signs before and after a placeholder, which an installer or a build system replaces by a path.
@@ -23,8 +24,8 @@ fn placeholder(library: &str) -> Option<&str> {
 /// library.
 pub(super) fn of(library: &str, manifest: Option<&str>, own: Identity) -> Option<(String, String)> {
     let (mark, manifest) = (placeholder(library)?, manifest?);
-    let file = library.rsplit('/').next().unwrap_or(library);
-    let stem = manifest.rsplit('/').next().unwrap_or(manifest);
+    let file = file_name(library);
+    let stem = file_name(manifest);
     let stem = stem.split(['.', '-']).next().unwrap_or(stem);
     let stem = stem.strip_suffix("_icd").unwrap_or(stem);
     let usual = [

@@ -4,14 +4,13 @@ use super::generations::{self, HASVK};
 use super::install::{is_nvidias, to_install};
 use super::machine::Machine;
 use super::packaged::row_of;
-use super::{newer, node, other_size, slices, unknown};
-use crate::causes::{multiarch, unsearched};
+use super::{manifest, newer, node, other_size, slices, unknown};
+use crate::causes::multiarch;
 use crate::installed;
+use crate::paths::file_name;
 use crate::report::{Card, Dropped, Facts, Kind, Report, codes, other, rank};
-use crate::shell::word;
 use catalogue::hardware;
 use reasons::Code;
-use rustix::fs::StatVfsMountFlags;
 use std::collections::BTreeSet;
 
 /// Kernel drivers of cards that have no Vulkan driver.
@@ -91,8 +90,8 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Option
     }
     let may_be_broken = report.dropped.iter().any(is_unknown_and_broken);
     // A snap contains its own drivers, so the drivers of its base system are for other programs.
-    let is_snap = report.surroundings.iter().any(|word| word == "snap");
-    let mut found = match without_manifest(card, &libraries, machine, report).filter(|_| !is_snap) {
+    let is_snap = report.runs_in(&["snap"]);
+    let mut found = match manifest::missing(card, &libraries, machine, report).filter(|_| !is_snap) {
         // A manifest that this user may not read may name the driver.
         Some(_) if report.dropped.iter().any(is_closed_manifest) => return None,
         Some(found) => found,
@@ -114,7 +113,7 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Option
 /// Returns the rank of the finding that none of the drivers in `libraries` is installed.
 fn rank_of_missing(libraries: &[&str], kernel_driver: &str, report: &Report) -> u8 {
     let of_other_size = other_size::rank_of(libraries, report);
-    let comes_from_host = is_nvidias(kernel_driver) && gets_libraries(report);
+    let comes_from_host = is_nvidias(kernel_driver) && report.gets_files_of_host();
     if has_driver(report) && of_other_size != Some(rank::BROKEN) || comes_from_host && of_other_size.is_none() {
         rank::HARDWARE
     } else {
@@ -139,60 +138,6 @@ fn is_served_by_old_mesa(libraries: &[&str], report: &Report) -> bool {
 /// Returns `true` if the program found a known driver, even if the driver is broken or has no device.
 fn has_driver(report: &Report) -> bool {
     !report.drivers.is_empty() || libraries_in(report).next().is_some()
-}
-
-/// Returns a finding for a card whose Vulkan driver is installed, but is not named by any manifest that was found.
-fn without_manifest(card: &Card, libraries: &[&str], machine: &Machine, report: &Report) -> Option<Dropped> {
-    let (library_name, path) = libraries
-        .iter()
-        .find_map(|name| Some((*name, machine.library(name)?)))?;
-    let library = path.display().to_string();
-    let owner = installed::owner(&library).map(|owner| format!(" ({owner})"));
-    let file = path.file_name().unwrap_or_default().to_string_lossy();
-    let manifest =
-        format!(r#"{{"file_format_version": "1.0.0", "ICD": {{"library_path": "{file}", "api_version": "1.3.0"}}}}"#);
-    let name = library_name.trim_start_matches("lib").trim_start_matches("GLX_");
-    let mut found = codes::HARDWARE_NO_MANIFEST.about(card.to_string());
-    found.file = Some(library);
-    found.advice = match data_of_user(machine, report) {
-        Some(folder) => {
-            let folder = word(&format!("{folder}/vulkan/icd.d"));
-            format!(
-                "Write a manifest in your home folder: mkdir -p {folder} && echo '{manifest}' >{folder}/{name}_icd.json"
-            )
-        }
-        None => format!(
-            "Reinstall the package of the driver{} with its manifest, or write one: mkdir -p /etc/vulkan/icd.d && echo '{manifest}' >/etc/vulkan/icd.d/{name}_icd.json",
-            owner.unwrap_or_default()
-        ),
-    };
-    // `mkdir` cannot create a folder below a broken link.
-    if let Some((link, target)) = unsearched::broken_link(&machine.path("etc/vulkan/icd.d")) {
-        let (link, target) = (link.display(), target.display());
-        found
-            .findings
-            .push(format!("{link} is a link to {target}, which is not there"));
-        found.advice = format!("Correct the link {link}, or mount {target}. Then: {}", found.advice);
-    }
-    if let Some(hidden) = unsearched::leading_to(&machine.path(""), library_name) {
-        found.findings.push(hidden.finding);
-        found.advice = hidden.advice;
-    }
-    Some(found)
-}
-
-/// Containers and sandboxes whose system files users cannot change.
-const FIXED: [&str; 3] = ["apptainer", "flatpak", "steam"];
-
-/// Returns the data folder of the user where the files of the system cannot be changed. Returns `None` elsewhere.
-fn data_of_user(machine: &Machine, report: &Report) -> Option<String> {
-    let is_fixed = report.surroundings.iter().any(|word| FIXED.contains(&word.as_str()));
-    let flags = rustix::fs::statvfs(machine.path("etc")).map(|status| status.f_flag);
-    let is_read_only = flags.is_ok_and(|flags| flags.contains(StatVfsMountFlags::RDONLY));
-    let value = |name| report.variables.get(name).filter(|value: &String| !value.is_empty());
-    let home = || Some(format!("{}/.local/share", value("HOME")?));
-    let folder = value("XDG_DATA_HOME").or_else(home);
-    folder.filter(|_| is_fixed || is_read_only)
 }
 
 /// Returns a finding for a card whose Vulkan driver lists no device, although the card has a kernel driver and an open node.
@@ -263,24 +208,13 @@ fn refuses_card(driver: &Dropped) -> bool {
     driver.code == "driver.creation-failed" && !driver.names_file
 }
 
-/// Returns `true` if the program runs in a container.
-pub(super) fn in_container(report: &Report) -> bool {
-    let mut words = report.surroundings.iter();
-    words.any(|word| super::CONTAINERS.contains(&word.as_str()))
-}
-
-/// Returns `true` if the program runs in a container. A container gets NVIDIA's libraries from its host.
-pub(super) fn gets_libraries(report: &Report) -> bool {
-    in_container(report) || report.surroundings.iter().any(|word| word == "apptainer")
-}
-
 /// Returns the usual remedy for a driver that lists no device.
 fn to_update(library: &str, report: &Report) -> String {
     let owner = installed::owner(library);
     let update = owner.as_ref().map_or("the Vulkan driver".into(), |owner| {
         owner.replace("package ", "the package ")
     });
-    let first = if in_container(report) {
+    let first = if report.runs_in_container() {
         "Hand the node to the container with --device /dev/dri, because a volume is not enough. If that was done: update"
     } else {
         "Update"
@@ -322,7 +256,7 @@ pub(crate) fn for_cards(report: &Report, cards: &[Card]) -> BTreeSet<String> {
     };
     let of_maker = |name: &str| {
         let library = other::library_of(name);
-        let file = library.rsplit('/').next().unwrap_or(&library);
+        let file = file_name(&library);
         // A driver of Mesa that is not known here is for a virtual machine.
         (file.contains(".so") && !file.starts_with("libvulkan_")).then(|| file.to_owned())
     };

@@ -1,7 +1,7 @@
 //! Completes findings about drivers that failed with facts about the hardware: the host of a container, the kernel driver of the card, and
 //! cards that the system does not list.
 
-use super::drivers::{self, is_meant_for, known};
+use super::drivers::{is_meant_for, known};
 use super::generations;
 use super::install::{on_tegra, to_install};
 use super::machine::{Machine, is_of_nvidia};
@@ -10,6 +10,7 @@ use super::places::is_of_home;
 use super::{NVIDIA, idle, is_absent, is_hardware, is_nvidia, surrounding};
 use crate::causes::{elf, packages};
 use crate::installed;
+use crate::paths::file_name;
 use crate::report::{Absent, Card, Dropped, Fact, Kind, Report, codes, rank};
 use crate::shell::word;
 use catalogue::hardware::TABLE;
@@ -38,7 +39,7 @@ const TEGRA: [&str; 3] = ["dev/nvhost-ctrl", "dev/nvhost-ctrl-gpu", "dev/nvmap"]
 /// Remedy for a container with a link to NVIDIA's driver that leads to no file.
 const STALE_CONTAINER: &str = "The host's driver was probably updated after the files of the container were made: make a new container from the image. If it is made \
     from a CDI file, first make that file again on the host: nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml";
-/// Files that exist in containers whose NVIDIA libraries come from the host, in addition to those of [`drivers::gets_libraries`].
+/// Files that exist in containers whose NVIDIA libraries come from the host, in addition to those of [`Report::gets_files_of_host`].
 const OTHER_CONTAINERS: [&str; 4] = ["run/.toolboxenv", "run/.distroboxenv", "etc/distrobox", ".flatpak-info"];
 
 /// Completes the findings about drivers and hardware. `is_replaced` is `true` if a variable replaces the search for drivers.
@@ -90,12 +91,12 @@ fn left_over(report: &mut Report, machine: &Machine) {
 
 /// Replaces the remedy for NVIDIA's driver in a container or sandbox that lacks the driver's library. The library comes from the host.
 fn from_host(report: &mut Report, machine: &Machine) {
-    let is_inside = drivers::gets_libraries(report) || OTHER_CONTAINERS.iter().any(|file| machine.has(file));
+    let is_inside = report.gets_files_of_host() || OTHER_CONTAINERS.iter().any(|file| machine.has(file));
     let of_tegra = on_tegra(machine, report);
     if !is_inside || of_tegra.is_none() && !report.hardware.iter().any(is_of_nvidia) {
         return;
     }
-    let advice = if of_tegra.is_none() && drivers::gets_libraries(report) && machine.has_dangling_nvidia() {
+    let advice = if of_tegra.is_none() && report.gets_files_of_host() && machine.has_dangling_nvidia() {
         STALE_CONTAINER.into()
     } else {
         of_tegra.map_or_else(|| to_install("nvidia", &[], machine, report), String::from)
@@ -111,7 +112,7 @@ fn from_host(report: &mut Report, machine: &Machine) {
 
 /// Removes the advice to remove a manifest of the system from the findings in a container, whose system belongs to its image or its host.
 fn keep_files(report: &mut Report, machine: &Machine) {
-    if !drivers::gets_libraries(report) || is_of_home(machine, report) {
+    if !report.gets_files_of_host() || is_of_home(machine, report) {
         return;
     }
     for one in &mut report.dropped {
@@ -214,7 +215,7 @@ const OF_WINDOWS: &str = "usr/lib/wsl/lib/libdxcore.so";
 /// Explains a failure of Mesa's driver dzn in WSL by the library of Windows, if the dynamic linker does not find it. Windows adds the
 /// library's folder to the linker's configuration, but some distributions replace that configuration.
 fn without_windows(report: &mut Report, machine: &Machine) {
-    let name = OF_WINDOWS.rsplit('/').next().unwrap_or_default();
+    let name = file_name(OF_WINDOWS);
     // A driver that listed a device has called Windows.
     let has_device = |driver: &str| known(driver) == Some(OF_WSL);
     if report.devices.iter().any(|device| has_device(&device.driver)) {
@@ -288,7 +289,7 @@ fn without_node(report: &mut Report, machine: &Machine) {
 /// Replaces the remedy for NVIDIA's driver that failed in a container with a node of NVIDIA's card, but without the system's list of cards.
 /// Such a container most often lacks libraries.
 fn in_container_without_list(report: &mut Report, machine: &Machine) {
-    let is_inside = drivers::gets_libraries(report) && machine.has_node_of_nvidia() && report.hardware.is_empty();
+    let is_inside = report.gets_files_of_host() && machine.has_node_of_nvidia() && report.hardware.is_empty();
     let has_failed =
         |one: &&mut Dropped| FAILED.contains(&one.code.as_str()) && !one.names_file && is_nvidia(&one.name);
     let advice = row_of("nvidia").map_or("", |row| row.unused);
@@ -385,7 +386,7 @@ fn to_get_card(vendor: u32, report: &Report) -> String {
     let advice = match surrounding(report) {
         Some(("wsl", _)) => NO_CARD_IN_WSL,
         Some(("virtual-machine", advice)) => advice,
-        Some(_) if drivers::in_container(report) => super::NO_CARD_FOR_CONTAINER,
+        Some(_) if report.runs_in_container() => super::absent::NO_CARD_FOR_CONTAINER,
         _ => usual,
     };
     advice.into()

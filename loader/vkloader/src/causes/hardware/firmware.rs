@@ -29,7 +29,7 @@ const ROWS: [(u32, &[&str], &str); 2] = [
 /// Completes the finding about a card of `vendor` whose kernel module is loaded and does not use the card, if the firmware is not installed.
 /// Changes nothing in a container, which has no firmware.
 pub(super) fn complete(found: &mut Dropped, vendor: u32, machine: &Machine, report: &Report) {
-    let is_elsewhere = report.surroundings.iter().any(|word| word != "virtual-machine");
+    let is_elsewhere = !report.runs_on_machine();
     let Some((_, names, packages)) = ROWS.iter().find(|row| row.0 == vendor).filter(|_| !is_elsewhere) else {
         return;
     };

@@ -95,11 +95,8 @@ mod tests {
     fn a_card_that_its_user_may_not_open_is_missed_if_its_driver_is_installed() {
         let root = tempfile::tempdir().expect("a folder");
         let card = Card {
-            place: "0000:03:00.0".into(),
-            vendor: 0x1002,
-            device: 0x7448,
-            kernel_driver: Some("amdgpu".into()),
             node: Some("/dev/dri/renderD129".into()),
+            ..Card::of_amd()
         };
         let closed = codes::HARDWARE_NO_PERMISSION.about("/dev/dri/renderD129");
         for (driver, is_missed) in [("libvulkan_radeon.so", true), ("libvulkan_intel.so", false)] {

@@ -1,12 +1,12 @@
 //! Remedies for cards whose Vulkan driver is not installed.
 
+use super::NVIDIA;
 use super::drivers;
 use super::generations::HASVK;
 use super::machine::{Machine, ON_CHIP};
 use super::packaged::row_of;
 use super::permissions::permissions;
 use super::places::{Place, is_of_home};
-use super::{CONTAINERS, NVIDIA};
 use crate::causes::overriding::REPLACING;
 use crate::causes::{packages, unsearched};
 use crate::report::{Card, Dropped, Report, codes};
@@ -19,10 +19,7 @@ const NVIDIA_OF_TEGRA: &str = "Let NVIDIA's container runtime add the driver of 
 
 /// Returns the remedy for NVIDIA's driver in a container on a machine with a chip of NVIDIA. Returns `None` elsewhere.
 pub(super) fn on_tegra(machine: &Machine, report: &Report) -> Option<&'static str> {
-    let is_inside = report
-        .surroundings
-        .iter()
-        .any(|word| CONTAINERS.contains(&word.as_str()));
+    let is_inside = report.runs_in_container();
     (is_inside && machine.is_tegra()).then_some(NVIDIA_OF_TEGRA)
 }
 
@@ -103,7 +100,7 @@ pub(super) fn is_nvidias(kernel_driver: &str) -> bool {
 
 /// Returns the remedy for a card whose Vulkan driver is not installed.
 pub(super) fn to_install(kernel_driver: &str, libraries: &[&str], machine: &Machine, report: &Report) -> String {
-    let is_in = |known: &[&str]| report.surroundings.iter().any(|word| known.contains(&word.as_str()));
+    let is_in = |known: &[&str]| report.runs_in(known);
     // A sandbox has its own copies of the drivers, except for those of NVIDIA.
     let of_sandbox = unsearched::in_sandbox_of(|sandbox| is_in(&[sandbox]), &machine.path(""));
     if let Some(advice) = of_sandbox.filter(|_| !is_nvidias(kernel_driver)) {

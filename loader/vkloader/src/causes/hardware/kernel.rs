@@ -1,8 +1,8 @@
 //! Finds cards without a kernel driver.
 
-use super::drivers::in_container;
 use super::machine::Machine;
 use super::{boot, dkms, firmware, series};
+use crate::paths::file_name;
 use crate::report::{Card, Dropped, Report, codes};
 use std::collections::BTreeSet;
 
@@ -127,7 +127,7 @@ pub(super) fn file_with(machine: &Machine, word: &str) -> Option<String> {
 /// Returns the finding about a card without a kernel driver. A container has no kernel of its own.
 pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Dropped {
     let mut found = of_kernel(card, machine, report);
-    if in_container(report) {
+    if report.runs_in_container() {
         found.advice = format!("On the host of the container: {}", found.advice);
     }
     found
@@ -353,7 +353,7 @@ fn module_of_running_kernel(
 ) -> Option<(String, String)> {
     let release = machine.text("proc/sys/kernel/osrelease");
     let others = machine.names(MODULES);
-    let is_elsewhere = report.surroundings.iter().any(|word| word != "virtual-machine");
+    let is_elsewhere = !report.runs_on_machine();
     if release.is_empty() || others.is_empty() || is_elsewhere {
         return None;
     }
@@ -410,7 +410,7 @@ fn loadable(machine: &Machine, release: &str) -> Vec<String> {
 /// Returns `true` for the file of a module. Debian names the file after the series of the driver, such as `nvidia-current.ko` or
 /// `nvidia-tesla-470.ko`.
 fn is_of(file: &str, module: &str) -> bool {
-    let name = file.rsplit('/').next().unwrap_or(file);
+    let name = file_name(file);
     let rest = name.strip_prefix(module);
     rest.is_some_and(|rest| {
         [".ko", "-current", "-tesla", "-legacy"]

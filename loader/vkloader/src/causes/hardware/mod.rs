@@ -1,5 +1,6 @@
 //! Finds the reason why a driver could not use its hardware: cards, kernel drivers, device nodes, permissions, and limits of a container.
 
+mod absent;
 mod boot;
 mod displays;
 mod dkms;
@@ -13,6 +14,7 @@ mod idle;
 mod install;
 mod kernel;
 mod machine;
+mod manifest;
 mod newer;
 mod node;
 mod other_size;
@@ -29,6 +31,7 @@ mod software;
 mod survey;
 mod unknown;
 mod unlisted;
+mod wsl;
 
 pub(super) use drivers::{known, libraries_for};
 pub(super) use failing::{is_for_no_card, is_without_card, vendor};
@@ -38,8 +41,9 @@ pub(super) use survey::survey;
 
 use super::{elf, linker, multiarch, sandbox::Sandbox};
 use crate::report::{Card, Device, Dropped, Report, codes, rank};
+use absent::{in_sandbox, no_card, surrounding};
 pub(crate) use drivers::for_cards;
-use machine::{Machine, WINDOWS_DRIVER, WINDOWS_NODE, is_of_nvidia};
+use machine::{Machine, WINDOWS_DRIVER, is_of_nvidia};
 use permissions::{closed_nodes, in_closed_folder, permissions};
 use places::Place;
 use service::Service;
@@ -53,13 +57,8 @@ const CAPABILITIES: &str = "NVIDIA_DRIVER_CAPABILITIES";
 /// Remedy for missing device nodes of NVIDIA's driver in all other environments.
 const NVIDIA_NODES: &str = "In a container, make the card available: docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=all IMAGE, or podman run \
     --device nvidia.com/gpu=all IMAGE; elsewhere, install NVIDIA's libraries with nvidia-modprobe, which makes the nodes.";
-/// Remedies for WSL without the graphics card of Windows: for WSL 1, for a container in WSL, and for WSL 2 itself.
-const FROM_WSL_1: &str =
-    "WSL 1 has no graphics, so change the distribution to WSL 2, in Windows: wsl --set-version DISTRIBUTION 2";
-const IN_WSL_CONTAINER: &str = "Make the card available to the container: docker run --device /dev/dxg -v /usr/lib/wsl:/usr/lib/wsl -e \
-    LD_LIBRARY_PATH=/usr/lib/wsl/lib IMAGE. If the node is missing in WSL too, in Windows: wsl --update, then wsl --shutdown.";
-const FROM_WSL_2: &str = "In Windows: wsl --update, then wsl --shutdown. If that does not help, remove gpuSupport=false from the file .wslconfig in the \
-    home folder of the Windows user, and update the driver of the card in Windows.";
+/// Remedy for a changed root folder whose `/dev` lacks the device nodes of the system.
+const IN_CHANGED_ROOT: &str = "The root folder was changed (chroot): make the device nodes available there, from outside: mount --rbind /dev ROOT/dev";
 /// Variable that selects NVIDIA's cards in a container; [`NO_CARD`] lists the values that select no card.
 const VISIBLE: &str = "NVIDIA_VISIBLE_DEVICES";
 const NO_CARD: [&str; 2] = ["none", "void"];
@@ -128,7 +127,7 @@ fn obstacles(machine: &Machine, report: &Report, wanted: Option<&str>, is_replac
     }
     found.extend(hidden_list);
     if found.is_empty() && report.hardware.is_empty() {
-        found.extend(unlisted::find(machine, report).or_else(|| no_windows(machine, report)));
+        found.extend(unlisted::find(machine, report).or_else(|| wsl::missing(machine, report)));
     }
     let may_be_cause = |dropped: &Dropped| {
         dropped.is_noise() || lacks_node(dropped, machine, &closed) || drivers::is_of_windows(dropped)
@@ -165,34 +164,6 @@ fn obstacles(machine: &Machine, report: &Report, wanted: Option<&str>, is_replac
         found.extend(no_card(report, machine));
     }
     found
-}
-
-/// Returns a finding for WSL in which the graphics card of Windows is missing.
-fn no_windows(machine: &Machine, report: &Report) -> Option<Dropped> {
-    let is_wsl = report.surroundings.iter().any(|word| word == "wsl");
-    without_windows(WINDOWS_NODE.into(), machine, report).filter(|_| is_wsl)
-}
-
-/// Returns a finding about `name` if the node of the graphics card of Windows is missing.
-fn without_windows(name: String, machine: &Machine, report: &Report) -> Option<Dropped> {
-    (!machine.has(WINDOWS_NODE)).then(|| Dropped {
-        reason: "WSL provides no graphics card of Windows here.".into(),
-        findings: [format!("{WINDOWS_NODE} is not there")].into(),
-        advice: to_get_windows(machine, report),
-        ..codes::HARDWARE_NO_NODE.about(name)
-    })
-}
-
-/// Returns the remedy for WSL in which the graphics card of Windows is missing. The kernel of WSL 1 has the name `Microsoft` alone.
-fn to_get_windows(machine: &Machine, report: &Report) -> String {
-    let kernel = machine.text("proc/sys/kernel/osrelease");
-    let is_first = kernel.ends_with("-Microsoft") && !kernel.to_lowercase().contains("wsl2");
-    let distribution = report.variables.get("WSL_DISTRO_NAME");
-    match (drivers::gets_libraries(report), is_first) {
-        (true, _) => IN_WSL_CONTAINER.into(),
-        (false, true) => FROM_WSL_1.replace("DISTRIBUTION", distribution.as_deref().unwrap_or("DISTRIBUTION")),
-        (false, false) => FROM_WSL_2.into(),
-    }
 }
 
 /// Returns a finding if NVIDIA's libraries and NVIDIA's kernel module have different versions.
@@ -289,7 +260,7 @@ fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
         return Some(codes::HARDWARE_DISPLAY_ONLY.about(card.to_string()));
     }
     if driver == WINDOWS_DRIVER {
-        return without_windows(card.to_string(), machine, report);
+        return wsl::of_card(card.to_string(), machine, report);
     }
     let row = codes::HARDWARE_NO_NODE;
     let sandbox = in_sandbox(report);
@@ -357,88 +328,6 @@ fn without_node(card: &Card, (node, advice): (&str, &str), machine: &Machine, re
 fn nvidia_nodes(machine: &Machine, report: &Report) -> &'static str {
     Place::of(machine, report).map_or(NVIDIA_NODES, |place| place.nodes)
 }
-
-/// Returns a finding for a system that lists no card.
-fn no_card(report: &Report, machine: &Machine) -> Option<Dropped> {
-    let is_bare = report.hardware.is_empty();
-    let advice = match (install::on_tegra(machine, report), surrounding(report)) {
-        (Some(advice), _) => advice,
-        // A container sees the host's list of devices, so the host has no card either.
-        (None, Some((word, _))) if CONTAINERS.contains(&word) => NO_CARD_FOR_CONTAINER,
-        (None, Some((_, advice))) => advice,
-        (None, None) if machine.text(MODEL).starts_with("Raspberry Pi") => RASPBERRY,
-        (None, None) => codes::HARDWARE_NONE.remedy,
-    };
-    let unnamed = || software::without_manifest(report);
-    let (finding, first) = is_bare.then(unnamed).flatten().unzip();
-    let surroundings = report.surroundings.iter().map(|word| format!("this is: {word}"));
-    is_bare.then(|| Dropped {
-        findings: finding.into_iter().chain(surroundings).collect(),
-        advice: format!("{}{advice}", first.unwrap_or_default()),
-        ..codes::HARDWARE_NONE.about_any("this machine")
-    })
-}
-
-/// Returns the first environment around the program for which a remedy exists, with the remedy.
-fn surrounding(report: &Report) -> Option<(&'static str, &'static str)> {
-    let known = |word: &String| ADVICE.iter().find(|(known, _)| known == word);
-    report.surroundings.iter().find_map(known).copied()
-}
-
-/// Returns the sandbox or container around the program, with the remedy for a card that is not available inside.
-fn in_sandbox(report: &Report) -> Option<(&'static str, &'static str)> {
-    surrounding(report).filter(|(word, _)| !["steam", "wsl", "virtual-machine"].contains(word))
-}
-
-/// File with the model name of a machine that a device tree describes.
-const MODEL: &str = "sys/firmware/devicetree/base/model";
-/// Remedy for a Raspberry Pi whose kernel shows no card.
-const RASPBERRY: &str = "Turn on the kernel driver of the card: dtoverlay=vc4-kms-v3d in /boot/firmware/config.txt or /boot/config.txt, and start \
-    the machine again. Models before the Raspberry Pi 4 have no Vulkan driver.";
-
-/// Containers among the values of `Report::surroundings`. A program in a container sees the kernel's list of devices.
-const CONTAINERS: [&str; 3] = ["docker", "podman", "container"];
-/// Remedy for a container on a system without a card.
-const NO_CARD_FOR_CONTAINER: &str = "The kernel of the host lists no graphics card either, so look there first (lspci -nn | grep -i -e vga -e 3d -e display). \
-    Without a card, only software drivers work, such as Mesa's lavapipe.";
-/// Remedy for a virtual machine without a card.
-const NO_CARD_FOR_GUEST: &str = "Give the virtual machine a card: virtio-gpu with Venus, a card of the host by passthrough, or, in a cloud, an instance with a \
-    GPU. Without a card, only software drivers work, such as Mesa's lavapipe: mesa-vulkan-drivers (Debian, Ubuntu, Fedora) or vulkan-swrast (Arch).";
-/// Remedy for a changed root folder whose `/dev` lacks the device nodes of the system.
-const IN_CHANGED_ROOT: &str = "The root folder was changed (chroot): make the device nodes available there, from outside: mount --rbind /dev ROOT/dev";
-
-/// Remedies for environments in which programs may lack access to a card.
-const ADVICE: [(&str, &str); 9] = [
-    (
-        "flatpak",
-        "Give the devices to the sandbox: flatpak override --user --device=dri APPLICATION",
-    ),
-    ("snap", "Connect the interface for graphics: snap connect NAME:opengl"),
-    (
-        "steam",
-        "Check whether the host has a card: run vkloader explain outside Steam's container.",
-    ),
-    (
-        "podman",
-        "Hand the card to the container: podman run --device /dev/dri IMAGE",
-    ),
-    (
-        "docker",
-        "Hand the card to the container: docker run --device /dev/dri IMAGE",
-    ),
-    (
-        "apptainer",
-        "Let the container have the device nodes: apptainer exec --nv IMAGE PROGRAM for NVIDIA's card, --rocm for AMD's, or --bind /dev/dri; the options \
-         --contain and --containall hide them.",
-    ),
-    (
-        "container",
-        "Hand the card to the container: systemd-nspawn --bind=/dev/dri --property=DeviceAllow=char-drm, incus config device add NAME gpu gpu, or in the \
-         configuration of LXC: lxc.mount.entry = /dev/dri dev/dri none bind,create=dir",
-    ),
-    ("wsl", "Install a driver for WSL in Windows, and run: wsl --update"),
-    ("virtual-machine", NO_CARD_FOR_GUEST),
-];
 
 /// Adds the state of the hardware to the finding about each driver without a device.
 fn explain_drivers(report: &mut Report, machine: &Machine) {

@@ -1,7 +1,6 @@
 //! Finds device nodes that exist, but that the system does not open: a security policy refuses them, or they have no device of this kernel. Only
 //! opening a node shows that. The driver of the card has tried to open the node before, so this attempt wakes no card.
 
-use super::drivers::in_container;
 use super::machine::{Machine, is_of_nvidia};
 use super::permissions::{in_closed_folder, permissions};
 use super::rules;
@@ -93,7 +92,7 @@ pub(super) fn printed(driver: &Dropped, card: &Card, machine: &Machine, report: 
     let line = driver.findings.iter().find(refuses)?;
     let name = card.node.clone().unwrap_or_else(|| card.to_string());
     let found = by_policy(&name, line.clone(), machine, report);
-    Some(if in_container(report) {
+    Some(if report.runs_in_container() {
         Dropped {
             advice: format!("{VOLUME}{}", found.advice),
             ..found
@@ -109,9 +108,9 @@ fn by_policy(path: &str, fact: Fact, machine: &Machine, report: &Report) -> Drop
     let mode = mode.map(|mode| format!("its permissions ({mode:04o}) allow it"));
     let mut findings = Facts::from([fact]);
     findings.extend(mode);
-    let advice = if report.surroundings.iter().any(|word| word == "snap") {
+    let advice = if report.runs_in(&["snap"]) {
         POLICY_IN_SNAP
-    } else if in_container(report) {
+    } else if report.runs_in_container() {
         POLICY_IN_CONTAINER
     } else {
         POLICY
@@ -130,7 +129,7 @@ fn by_policy(path: &str, fact: Fact, machine: &Machine, report: &Report) -> Drop
 pub(super) fn without_device(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
     let path = card.node.as_deref()?;
     let error = error_at(path, machine).filter(|error| [Errno::NXIO, Errno::NODEV].contains(error))?;
-    let advice = if in_container(report) {
+    let advice = if report.runs_in_container() {
         "Give the container the node of this kernel: --device /dev/dri. If that was done, load the kernel module of the card on the host again, or start the \
          host again."
             .into()
@@ -182,11 +181,8 @@ mod tests {
     fn a_node_without_a_device_is_named() {
         let root = tempfile::tempdir().expect("a folder");
         let card = Card {
-            place: "0000:03:00.0".into(),
-            vendor: 0x1002,
-            device: 1,
-            kernel_driver: Some("amdgpu".into()),
             node: Some("/node".into()),
+            ..Card::of_amd()
         };
         let found = || without_device(&card, &Machine::at(root.path()), &Report::default());
         assert!(found().is_none(), "a missing node has another finding");

@@ -6,7 +6,7 @@ use super::machine::{Machine, is_open_to_us};
 use super::places::KIND;
 use super::rules;
 use crate::causes::elf;
-use crate::report::{Dropped, codes};
+use crate::report::{Dropped, Fact, Kind, codes};
 use crate::shell::word;
 use rustix::fs::{Access, FileType, StatVfsMountFlags, access, statvfs};
 use rustix::io::Errno;
@@ -84,11 +84,9 @@ pub(super) fn permissions(machine: &Machine, closed: &[PathBuf]) -> Option<Dropp
         findings: closed
             .iter()
             .map(|node| {
-                format!(
-                    "the user {user} may not open {}{}",
-                    node.display(),
-                    group_of(node, machine)
-                )
+                let name = node.display().to_string();
+                let words = format!("the user {user} may not open {name}{}", group_of(node, machine));
+                Fact::new(Kind::ClosedNode(name), words)
             })
             .collect(),
         advice: match (

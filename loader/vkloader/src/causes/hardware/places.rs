@@ -122,7 +122,7 @@ impl Place {
 
     fn is_around(&self, machine: &Machine, report: &Report) -> bool {
         let is_kind = || !self.kind.is_empty() && machine.text(KIND) == self.kind;
-        report.surroundings.iter().any(|word| word == self.word)
+        report.runs_in(&[self.word])
             || self.files.iter().any(|file| machine.has(file))
             || self.variables.iter().any(|name| report.variables.get(name).is_some())
             || is_kind()

@@ -2,7 +2,7 @@
 
 use super::failing::{NO_NVIDIA, may_have_unlisted_card};
 use super::machine::Machine;
-use super::{NVIDIA, drivers, is_hardware, is_nvidia};
+use super::{NVIDIA, is_hardware, is_nvidia};
 use crate::report::{Dropped, Report, codes, rank};
 
 /// Folders with rules of udev.
@@ -29,7 +29,7 @@ pub(super) fn find(machine: &Machine, report: &Report) -> Option<Dropped> {
         || drivers.any(|library| is_nvidia(library))
         || dropped.any(|library| is_nvidia(library));
     let is_listed = report.hardware.iter().any(|card| [NVIDIA, 0].contains(&card.vendor));
-    if !is_installed || is_listed || drivers::in_container(report) || may_have_unlisted_card(NVIDIA, machine) {
+    if !is_installed || is_listed || report.runs_in_container() || may_have_unlisted_card(NVIDIA, machine) {
         return None;
     }
     let is_asked = report.variables.get(OFFLOAD).is_some_and(|value| value == "1");

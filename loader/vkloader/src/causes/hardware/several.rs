@@ -1,7 +1,7 @@
 //! Decides which card matters on a machine with several cards.
 
 use super::machine::Machine;
-use super::{NVIDIA, drivers, idle};
+use super::{NVIDIA, idle};
 use crate::report::{Card, Dropped, Report, codes};
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ pub(super) fn is_of_minor_card(found: &Dropped, cards: &[Card], reachable: &[&Ca
 /// its own obstacles matter more.
 pub(super) fn is_not_handed_over(found: &Dropped, reachable: &[&Card], report: &Report) -> bool {
     let mut others = reachable.iter().filter(|card| idle::DRAWING.contains(&card.vendor));
-    found.code == codes::HARDWARE_NO_NODE.name && drivers::gets_libraries(report) && others.next().is_some()
+    found.code == codes::HARDWARE_NO_NODE.name && report.gets_files_of_host() && others.next().is_some()
 }
 
 /// Returns `true` if a finding explains why the driver of a card lists no device: a node that this user may not open, or NVIDIA's libraries.

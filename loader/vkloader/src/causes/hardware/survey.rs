@@ -1,6 +1,5 @@
 //! Adds the graphics hardware and the environments around a program to a report.
 
-use super::CONTAINERS;
 use super::machine::Machine;
 use super::places::POD;
 use crate::causes::Snap;
@@ -16,15 +15,13 @@ pub(in crate::causes) fn survey(report: &mut Report) {
 pub(super) fn below(report: &mut Report, root: &Path) {
     let machine = system(report, root);
     report.hardware = machine.cards();
-    report.snap = Snap::of(root, |name| report.variables.get(name));
+    report.snap = Snap::of(root, |name| report.variables.nonempty(name));
     let is_snap = report.snap.as_ref().is_some_and(Snap::is_sandbox);
-    let mut surroundings = machine.surroundings(is_snap);
+    report.surroundings = machine.surroundings(is_snap).into_iter().map(String::from).collect();
     // The files of some pods do not show that they are in a container.
-    let is_known = surroundings.iter().any(|word| CONTAINERS.contains(word));
-    if report.variables.get(POD).is_some() && !is_known {
-        surroundings.push("container");
+    if report.variables.get(POD).is_some() && !report.runs_in_container() {
+        report.surroundings.push("container".into());
     }
-    report.surroundings = surroundings.into_iter().map(String::from).collect();
 }
 
 /// Returns the system with the root folder `root`, as the program sees it.

@@ -1,10 +1,12 @@
 mod containers;
 mod hosts;
+mod installed;
 mod kernel;
-mod more;
 mod several;
+mod surroundings;
 mod unchosen;
 mod unlisted;
+mod wsl;
 
 use super::permissions::{for_pod, to_join, to_open};
 use super::*;
@@ -82,6 +84,22 @@ fn without_device(library: &str) -> Report {
         dropped: vec![dropped],
         ..report()
     }
+}
+
+/// Returns a report with a usable card of AMD.
+fn with_first_card() -> Report {
+    let seen = crate::probe::Device {
+        kind: "integrated".into(),
+        vendor: 0x1002,
+        device: 0x2684,
+        created: Some(0),
+        ..crate::probe::Device::default()
+    };
+    let mut report = idle(&["libvulkan_radeon.so"]);
+    report.dropped.clear();
+    report.devices.push(crate::report::of_other(&seen, ""));
+    report.devices[0].is_usable = true;
+    report
 }
 
 #[test]

@@ -64,7 +64,7 @@ pub(super) fn name(found: &mut Dropped, report: &Report) {
 
 /// Puts first the remedy for a variable that names drivers, if others are installed in the usual folders.
 fn only_some(found: &mut Dropped, extension: &str, report: &Report) {
-    let is_set = |name: &&&str| report.variables.get(name).is_some_and(|value| !value.is_empty());
+    let is_set = |name: &&&str| report.variables.nonempty(name).is_some();
     let Some(&variable) = REPLACING.iter().find(is_set) else {
         return;
     };

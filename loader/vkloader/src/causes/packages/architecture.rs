@@ -23,7 +23,8 @@ const NVIDIA: &str = "proc/driver/nvidia";
 /// if the package manager is unknown, or has no packages for such programs.
 pub(crate) fn install(parts: &[Part], its: Identity, root: &Path) -> Option<String> {
     let manager = Manager::of(root)?;
-    let names = parts.iter().map(|part| packages(manager, *part, its.is_x86_32()));
+    let source = manager.source();
+    let names = parts.iter().map(|part| packages(source, *part, its.is_x86_32()));
     let names: Option<Vec<&[&str]>> = names.collect();
     let names = names?.concat();
     let command = match manager {
@@ -36,16 +37,17 @@ pub(crate) fn install(parts: &[Part], its: Identity, root: &Path) -> Option<Stri
                 format!("dpkg --add-architecture {architecture} && apt-get update && ")
             };
             let names: Vec<String> = names.iter().map(|name| format!("{name}:{architecture}")).collect();
-            format!("{first}apt-get install {}", names.join(" "))
+            format!("{first}{}", manager.add(&names.join(" ")))
         }
-        Manager::Dnf => format!("dnf install {}", names.join(" ")),
-        Manager::Zypper => format!("zypper install {}", names.join(" ")),
+        Manager::Dnf | Manager::RpmOstree | Manager::Zypper | Manager::TransactionalUpdate | Manager::SteamOs => {
+            manager.add(&names.join(" "))
+        }
         Manager::Pacman => format!("pacman -Sy {} (with [multilib] in /etc/pacman.conf)", names.join(" ")),
         Manager::Apk => return None,
     };
     let has_nvidia = parts.iter().any(|part| matches!(part, Part::Drivers)) && root.join(NVIDIA).exists();
     Some(if has_nvidia {
-        format!("{command}; and of NVIDIA's driver the {}", of_nvidia(manager))
+        format!("{command}; and of NVIDIA's driver the {}", of_nvidia(source))
     } else {
         command
     })
@@ -70,7 +72,7 @@ fn packages(manager: Manager, part: Part, is_x86_32: bool) -> Option<&'static [&
         (Manager::Pacman, Part::CLibrary) => &["lib32-glibc"],
         (Manager::Pacman, Part::Loader) => &["lib32-vulkan-icd-loader"],
         (Manager::Pacman, Part::Drivers) => &["lib32-vulkan-radeon", "lib32-vulkan-intel"],
-        (Manager::Apk, _) => return None,
+        _ => return None,
     })
 }
 
@@ -80,7 +82,7 @@ fn of_nvidia(manager: Manager) -> &'static str {
         Manager::Apt => "package nvidia-driver-libs:i386 (Debian) or libnvidia-gl-SERIES:i386 (Ubuntu)",
         Manager::Pacman => "package lib32-nvidia-utils",
         Manager::Dnf => "package xorg-x11-drv-nvidia-libs.i686",
-        Manager::Zypper | Manager::Apk => "package for 32-bit programs in the same version",
+        _ => "package for 32-bit programs in the same version",
     }
 }
 

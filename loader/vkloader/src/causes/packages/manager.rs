@@ -7,35 +7,81 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-/// A package manager.
+/// A package manager, or the way in which a system whose files come in an image adds packages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Manager {
     Apt,
     Dnf,
+    /// Adds packages of Fedora to the image of the next start.
+    RpmOstree,
     Zypper,
+    /// Adds packages of openSUSE to the snapshot of the next start.
+    TransactionalUpdate,
     Apk,
     Pacman,
+    /// Adds packages to the system of SteamOS, which is read-only at other times.
+    SteamOs,
 }
 
 /// Folder with the lists of the packages that a system of Debian can install, relative to the root folder.
 const LISTS: &str = "var/lib/apt/lists";
 
-/// Programs of package managers, relative to the root folder.
-const PROGRAMS: [(&str, Manager); 5] = [
-    ("usr/bin/apt-get", Manager::Apt),
-    ("usr/bin/dnf", Manager::Dnf),
-    ("usr/bin/zypper", Manager::Zypper),
-    ("sbin/apk", Manager::Apk),
-    ("usr/bin/pacman", Manager::Pacman),
+/// Files of systems with a package manager, relative to the root folder. A container does not have the files of an image.
+const SIGNS: [(&[&str], Manager); 9] = [
+    (&["usr/bin/apt-get"], Manager::Apt),
+    (&["run/ostree-booted", "usr/bin/rpm-ostree"], Manager::RpmOstree),
+    (&["run/ostree-booted", "usr/bin/dnf"], Manager::RpmOstree),
+    (&["usr/bin/dnf"], Manager::Dnf),
+    (
+        &["usr/sbin/transactional-update", "usr/bin/zypper"],
+        Manager::TransactionalUpdate,
+    ),
+    (&["usr/bin/zypper"], Manager::Zypper),
+    (&["sbin/apk"], Manager::Apk),
+    (&["usr/bin/steamos-readonly", "usr/bin/pacman"], Manager::SteamOs),
+    (&["usr/bin/pacman"], Manager::Pacman),
+];
+/// Words after a command whose packages are in use after the next start.
+const AGAIN: &str = "; then start the machine again";
+/// Command that lets SteamOS change, and the rest of the command after the packages.
+const ON_STEAMOS: [&str; 2] = [
+    "steamos-readonly disable && ",
+    " && steamos-readonly enable; an update of SteamOS removes the package",
 ];
 
 impl Manager {
     /// Returns the package manager of the system whose root folder is `root`.
     pub(super) fn of(root: &Path) -> Option<Self> {
-        let mut known = PROGRAMS.iter();
-        known
-            .find(|(program, _)| root.join(program).is_file())
-            .map(|(_, manager)| *manager)
+        let has_all = |files: &[&str]| files.iter().all(|file| root.join(file).is_file());
+        let found = SIGNS.iter().find(|(files, _)| has_all(files));
+        found.map(|(_, manager)| *manager)
+    }
+
+    /// Returns the package manager whose packages this one adds.
+    pub(super) fn source(self) -> Self {
+        match self {
+            Self::RpmOstree => Self::Dnf,
+            Self::TransactionalUpdate => Self::Zypper,
+            Self::SteamOs => Self::Pacman,
+            _ => self,
+        }
+    }
+
+    /// Returns the command that adds packages. `packages` has their names, with a blank between two names.
+    pub(super) fn add(self, packages: &str) -> String {
+        match self {
+            Self::Apt => format!("apt-get install {packages}"),
+            Self::Dnf => format!("dnf install {packages}"),
+            Self::RpmOstree => format!("rpm-ostree install {packages}{AGAIN}"),
+            Self::Zypper => format!("zypper install {packages}"),
+            Self::TransactionalUpdate => format!("transactional-update pkg install {packages}{AGAIN}"),
+            Self::Apk => format!("apk add {packages}"),
+            Self::Pacman => format!("pacman -S {packages}"),
+            Self::SteamOs => {
+                let [before, after] = ON_STEAMOS;
+                format!("{before}{}{after}", Self::Pacman.add(packages))
+            }
+        }
     }
 
     /// Returns the packages of libraries in `libraries` that the lists of the system, whose root folder is `root`, do not contain; empty if the
@@ -68,14 +114,13 @@ impl Manager {
     }
 
     /// Returns the command that installs Mesa's drivers.
-    pub(super) fn install_drivers(self) -> &'static str {
-        match self {
-            Self::Apt => "apt-get install mesa-vulkan-drivers",
-            Self::Dnf => "dnf install mesa-vulkan-drivers",
-            Self::Zypper => "zypper install libvulkan_radeon libvulkan_intel libvulkan_lvp",
-            Self::Apk => "apk add mesa-vulkan-ati mesa-vulkan-intel mesa-vulkan-swrast",
-            Self::Pacman => "pacman -S vulkan-radeon vulkan-intel vulkan-swrast",
-        }
+    pub(super) fn install_drivers(self) -> String {
+        self.add(match self {
+            Self::Apt | Self::Dnf | Self::RpmOstree => "mesa-vulkan-drivers",
+            Self::Zypper | Self::TransactionalUpdate => "libvulkan_radeon libvulkan_intel libvulkan_lvp",
+            Self::Apk => "mesa-vulkan-ati mesa-vulkan-intel mesa-vulkan-swrast",
+            Self::Pacman | Self::SteamOs => "vulkan-radeon vulkan-intel vulkan-swrast",
+        })
     }
 
     /// Returns the command that installs the packages with the libraries in `libraries`, for programs with the identity `own`. Returns `None`
@@ -96,19 +141,20 @@ impl Manager {
         }
         Some(match self {
             Self::Apt => return apt(&libraries, own),
-            Self::Dnf => format!("dnf install {}", capabilities(&libraries, own)),
-            Self::Zypper => format!("zypper install {}", capabilities(&libraries, own)),
+            Self::Dnf | Self::RpmOstree | Self::Zypper | Self::TransactionalUpdate => {
+                self.add(&capabilities(&libraries, own))
+            }
             Self::Apk => {
                 let names: Vec<String> = libraries.iter().map(|library| format!("so:{library}")).collect();
-                format!("apk add {}", names.join(" "))
+                self.add(&names.join(" "))
             }
-            Self::Pacman => {
+            Self::Pacman | Self::SteamOs => {
                 let names: Option<Vec<String>> = libraries
                     .iter()
                     .map(|library| Some(packages(library)?[2].clone()))
                     .collect();
                 match names {
-                    Some(names) => format!("pacman -S {}", unique(names)),
+                    Some(names) => self.add(&unique(names)),
                     None => format!("pacman -Fy {} (names the packages)", libraries.join(" ")),
                 }
             }
@@ -121,18 +167,17 @@ impl Manager {
     pub(super) fn reinstall(self, packages: Vec<String>) -> String {
         // zypper takes the names of packages without their versions.
         let name = |package: String| match self {
-            Self::Zypper => installed::without_version(&package).unwrap_or(package),
+            Self::Zypper | Self::TransactionalUpdate => installed::without_version(&package).unwrap_or(package),
             _ => package,
         };
         let names = unique(packages.into_iter().map(name).collect());
-        let command = match self {
-            Self::Apt => "apt-get install --reinstall",
-            Self::Dnf => "dnf reinstall",
-            Self::Zypper => "zypper install --force",
-            Self::Apk => "apk fix --reinstall",
-            Self::Pacman => "pacman -S",
-        };
-        format!("{command} {names}")
+        match self {
+            Self::Apt => self.add(&format!("--reinstall {names}")),
+            Self::Dnf | Self::RpmOstree => format!("dnf reinstall {names}"),
+            Self::Zypper | Self::TransactionalUpdate => self.add(&format!("--force {names}")),
+            Self::Apk => format!("apk fix --reinstall {names}"),
+            Self::Pacman | Self::SteamOs => self.add(&names),
+        }
     }
 }
 
@@ -165,7 +210,7 @@ fn apt(libraries: &[&str], own: Identity) -> Option<String> {
         .map(|library| Some(format!("{}{architecture}", packages(library)?[0])))
         .collect();
     Some(match names {
-        Some(names) => format!("apt-get install {}", unique(names)),
+        Some(names) => Manager::Apt.add(&unique(names)),
         None => format!(
             "apt-get install apt-file && apt-file update && apt-file search {} (names the packages)",
             libraries.join(" ")
@@ -213,6 +258,11 @@ mod tests {
             (Manager::Apt, "a:amd64", "apt-get install --reinstall a:amd64"),
             (Manager::Dnf, "a-1-2.x86_64", "dnf reinstall a-1-2.x86_64"),
             (Manager::Zypper, "a-b-1-2.x86_64", "zypper install --force a-b"),
+            (
+                Manager::TransactionalUpdate,
+                "a-b-1-2.x86_64",
+                "transactional-update pkg install --force a-b; then start the machine again",
+            ),
             (Manager::Apk, "a", "apk fix --reinstall a"),
             (Manager::Pacman, "a", "pacman -S a"),
         ] {
@@ -240,8 +290,49 @@ mod tests {
     fn the_package_manager_is_known_by_its_program() {
         let root = tempfile::tempdir().expect("a folder");
         assert_eq!(Manager::of(root.path()), None);
-        std::fs::create_dir_all(root.path().join("usr/bin")).expect("folders");
-        std::fs::write(root.path().join("usr/bin/zypper"), "").expect("a file");
+        fs::create_dir_all(root.path().join("usr/bin")).expect("folders");
+        fs::write(root.path().join("usr/bin/zypper"), "").expect("a file");
         assert_eq!(Manager::of(root.path()), Some(Manager::Zypper));
+    }
+
+    #[test]
+    fn a_system_in_an_image_adds_packages_with_its_own_command() {
+        for (program, sign, command) in [
+            (
+                "usr/bin/dnf",
+                "run/ostree-booted",
+                "rpm-ostree install a; then start the machine again",
+            ),
+            (
+                "usr/bin/rpm-ostree",
+                "run/ostree-booted",
+                "rpm-ostree install a; then start the machine again",
+            ),
+            (
+                "usr/bin/zypper",
+                "usr/sbin/transactional-update",
+                "transactional-update pkg install a; then start the machine again",
+            ),
+            (
+                "usr/bin/pacman",
+                "usr/bin/steamos-readonly",
+                "steamos-readonly disable && pacman -S a && steamos-readonly enable; an update of SteamOS removes the package",
+            ),
+        ] {
+            let root = tempfile::tempdir().expect("a folder");
+            for file in [program, sign] {
+                let file = root.path().join(file);
+                fs::create_dir_all(file.parent().expect("a folder")).expect("folders");
+                fs::write(file, "").expect("a file");
+            }
+            let manager = Manager::of(root.path()).expect("a package manager");
+            assert_eq!(manager.add("a"), command);
+            fs::remove_file(root.path().join(sign)).expect("a file");
+            let usual = Manager::of(root.path());
+            assert_eq!(
+                usual,
+                Some(manager.source()).filter(|_| program != "usr/bin/rpm-ostree")
+            );
+        }
     }
 }

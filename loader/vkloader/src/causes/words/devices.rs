@@ -1,6 +1,7 @@
 //! Finds words in lists of devices that match no device.
 
 use super::MOST_WORDS;
+use crate::paths::file_name;
 use crate::report::{Device, Dropped, Report, Verdict, codes, rank};
 use crate::show;
 
@@ -87,7 +88,7 @@ pub(crate) fn chooses(word: &str, device: &Device) -> bool {
         Some(("name", glob)) => show::matches(glob, &device.name),
         Some(("uuid", uuid)) => device.uuid.as_deref().is_some_and(|own| same(own, uuid)),
         Some(("driver", part)) => {
-            let file = device.driver.rsplit('/').next().unwrap_or_default();
+            let file = file_name(&device.driver);
             file.to_lowercase().contains(&part.to_lowercase())
         }
         Some(("pci", place)) => {

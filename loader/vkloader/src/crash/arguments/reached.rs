@@ -4,6 +4,7 @@
 use super::super::callee;
 use super::super::unwind::Walk;
 use super::{Function, Point, file};
+use crate::paths::file_name;
 use std::path::Path;
 
 /// Number at the beginning of the tables of devices.
@@ -116,7 +117,5 @@ fn through_stub(walk: &Walk<'_>, target: u64) -> u64 {
 
 /// Returns `true` for the library of a Vulkan loader.
 fn is_loader(file: &str) -> bool {
-    file.rsplit('/')
-        .next()
-        .is_some_and(|name| name.starts_with("libvulkan.so"))
+    file_name(file).starts_with("libvulkan.so")
 }

@@ -2,6 +2,7 @@
 
 use crate::events::{Event, Record, Variable};
 use crate::manifests::{found, layers, named, own_switch, read as manifest};
+use crate::paths::file_name;
 use crate::report::decided::Manifests;
 use serde::Serialize;
 use serde_json::Value;
@@ -47,7 +48,7 @@ pub(in crate::report) fn driver_switch(library: &str, records: &[&Record]) -> Op
         let is_own = |path: &&str| known.contains(path) || names_driver(Path::new(path), library);
         all.partition(is_own)
     };
-    let file = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    let file = |path: &str| file_name(path).to_owned();
     let mut files: Vec<String> = own.iter().map(|path| file(path)).collect();
     files.sort_unstable();
     files.dedup();

@@ -7,6 +7,7 @@ use super::suspect::Unclear;
 use super::{Belongs, Crashed, Function, Passed, Who};
 use crate::crash::{Argument, Instruction, Preloaded};
 use crate::names;
+use crate::paths::file_name;
 use crate::shell::word;
 
 /// Upper bound on the number of functions of a stack in text.
@@ -160,8 +161,8 @@ impl Crashed {
     /// Returns the library of the culprit as the caller of the innermost function, if that function is of another library.
     pub(super) fn through(&self) -> String {
         let first = self.frames.first().and_then(|first| first.file.as_ref());
-        let file = |path: &String| path.rsplit('/').next().map(String::from);
-        let is_same = first.and_then(file) == self.library.as_ref().and_then(file);
+        let file = |path: &String| file_name(path).to_owned();
+        let is_same = first.map(file) == self.library.as_ref().map(file);
         let is_other = first.is_some() && !is_same && self.sanitizer.is_none() && !self.is_terminated();
         let own = self.library.as_ref().filter(|_| is_other);
         own.map_or_else(String::new, |own| format!(", called by {own}"))
@@ -207,7 +208,7 @@ impl Crashed {
             .frames
             .iter()
             .map(|frame| frame.file.as_deref().unwrap_or_default());
-        let mut names = files.map(|file| file.rsplit('/').next().unwrap_or(file));
+        let mut names = files.map(file_name);
         let caller = names.find(|name| !OF_C.iter().any(|library| name.starts_with(library)));
         let is_cpp = caller.is_some_and(|name| OF_CPP.iter().any(|library| name.starts_with(library)));
         self.signal == libc::SIGABRT && self.sanitizer.is_none() && is_cpp
@@ -274,7 +275,7 @@ impl Crashed {
     /// Returns the file and address of each of the innermost functions on the stack.
     pub(crate) fn stack(&self) -> impl Iterator<Item = String> {
         self.frames.iter().take(MOST_TOLD).map(|frame| match &frame.file {
-            Some(file) => format!("{}+{}", file.rsplit('/').next().unwrap_or(file), frame.offset),
+            Some(file) => format!("{}+{}", file_name(file), frame.offset),
             None => frame.offset.clone(),
         })
     }

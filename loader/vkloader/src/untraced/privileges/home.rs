@@ -3,6 +3,7 @@
 use super::{KINDS, Kind, MANIFEST};
 use crate::causes;
 use crate::manifests;
+use crate::paths::file_name;
 use crate::shell::word;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -78,7 +79,6 @@ fn is_switched_on(layer: &Lost, get: &impl Fn(&str) -> Option<String>) -> bool {
 
 /// Returns the manifests of one kind that lie in folders of the user, and not in a folder below those in `system`.
 fn of_kind(kind: &'static Kind, system: &[PathBuf], get: &impl Fn(&str) -> Option<String>) -> Vec<Lost> {
-    let get = |name: &str| get(name).filter(|value| !value.is_empty());
     let home = get("HOME");
     let of_user = OF_USER.iter().filter_map(|(variable, below)| {
         let usual = || Some(Path::new(home.as_deref()?).join(below));
@@ -115,7 +115,7 @@ fn of_manifest(kind: &'static Kind, manifest: &Path) -> Vec<Lost> {
     };
     if kind.is_of_drivers() {
         let library = manifests::named(manifest);
-        let file = |library: &str| library.rsplit('/').next().unwrap_or(library).to_owned();
+        let file = |library: &str| file_name(library).to_owned();
         return library.iter().map(|library| one(file(library), library)).collect();
     }
     let content = manifests::read(manifest).unwrap_or_default();

@@ -242,7 +242,7 @@ fn a_driver_that_asks_for_a_variable_is_the_cause_only_without_a_usable_card() {
     // The word comes from a library, and users copy it into a shell.
     let found = first(system.found(asking("x;id;A_I_WANT_A_BROKEN_VULKAN_DRIVER=1")));
     assert_eq!(found.code, "hardware.not-used");
-    let mut usable = more::with_first_card();
+    let mut usable = with_first_card();
     usable.dropped = asking(word).dropped;
     assert_eq!(first(system.found(usable)).rank, rank::ASIDE);
 }
@@ -274,7 +274,7 @@ fn an_unused_card_whose_driver_lacks_its_manifest_is_missed() {
         .file("usr/lib64/libGLX_nvidia.so.0", "")
         .file("dev/nvidiactl", "")
         .file("dev/nvidia0", "");
-    let found = first(system.found(more::with_first_card()));
+    let found = first(system.found(with_first_card()));
     assert_eq!(
         (found.code.as_str(), found.rank),
         ("hardware.no-manifest", rank::ASKED_FOR)

@@ -1,4 +1,4 @@
-//! Tests of sandboxes, second cards, and drivers that are installed but not found.
+//! Tests of nodes and cards that a sandbox, a container or a changed root folder hides.
 
 use super::*;
 
@@ -15,46 +15,6 @@ fn a_system_without_the_kernels_list_of_devices_is_said_as_that() {
     assert_eq!((own.code.as_str(), own.rank), ("hardware.no-sys", rank::HARDWARE));
     // No driver searched for a device, so the finding about hardware cannot explain the failure.
     assert_eq!(system.found(report()).dropped[0].rank, rank::CONSEQUENCE);
-}
-
-#[test]
-fn an_installed_driver_without_a_manifest_is_named() {
-    let system = System::new();
-    system.card("0000:01:00.0", "0x030000", "0x10de", Some("nvidia"));
-    system
-        .file("dev/nvidiactl", "")
-        .file("dev/nvidia0", "")
-        .file("dev/dri/renderD128", "");
-    system.file("usr/lib/x86_64-linux-gnu/libGLX_nvidia.so.0", "");
-    let found = |report: Report| system.found(report).dropped.pop().expect("a finding");
-    let one = found(idle(&["libvulkan_lvp.so"]));
-    assert_eq!((one.code.as_str(), one.rank), ("hardware.no-manifest", rank::HARDWARE));
-    assert!(
-        one.advice.contains("\"library_path\": \"libGLX_nvidia.so.0\""),
-        "{}",
-        one.advice
-    );
-    assert!(
-        one.advice.ends_with(">/etc/vulkan/icd.d/nvidia_icd.json"),
-        "{}",
-        one.advice
-    );
-    // If the machine has an ignored manifest, or a manifest in a folder that is not searched, the remedy names that manifest.
-    system.file("usr/share/vulkan/icd.d/nvidia_icd.disabled", "libGLX_nvidia.so.0");
-    let advice = found(idle(&["libvulkan_lvp.so"])).advice;
-    assert!(
-        advice.ends_with(
-            "mv /usr/share/vulkan/icd.d/nvidia_icd.disabled /usr/share/vulkan/icd.d/nvidia_icd.disabled.json"
-        ),
-        "{advice}"
-    );
-    system.file("etc/vulkan/icd.d/nvidia_icd.json", "libGLX_nvidia.so.0");
-    let advice = found(idle(&["libvulkan_lvp.so"])).advice;
-    assert!(
-        advice.starts_with("Name the manifest: VK_ADD_DRIVER_FILES=/etc/vulkan/icd.d/nvidia_icd.json"),
-        "{advice}"
-    );
-    assert_eq!(found(idle(&["libGLX_nvidia.so.0"])).code, "hardware.not-used");
 }
 
 #[test]
@@ -108,54 +68,6 @@ fn nvidias_libraries_come_from_the_host_in_a_sandbox() {
 }
 
 #[test]
-fn the_card_of_windows_is_hardware_in_wsl() {
-    let system = System::new();
-    system
-        .file("dev/dxg", "")
-        .file("proc/sys/kernel/osrelease", "5.15.90-microsoft-standard-WSL2");
-    let found = system.found(idle(&["libvulkan_lvp.so"]));
-    assert_eq!(found.hardware[0].to_string(), "/dev/dxg (dxgkrnl)");
-    let own = found.dropped.last().expect("a finding");
-    assert_eq!(own.code, "hardware.no-driver");
-    assert!(own.advice.contains("libvulkan_dzn.so"), "{}", own.advice);
-    // The PCI bus may also list the card that Windows provides.
-    let folder = "sys/bus/pci/devices/1111:00:00.0";
-    system
-        .file(&format!("{folder}/class"), "0x030200")
-        .file(&format!("{folder}/vendor"), "0x1414");
-    symlink(
-        "/sys/bus/pci/drivers/dxgkrnl",
-        system.0.path().join(folder).join("driver"),
-    )
-    .expect("a link");
-    let found = system.found(idle(&["libvulkan_dzn.so"]));
-    assert_eq!(found.hardware.len(), 1);
-    let own = found
-        .dropped
-        .iter()
-        .find(|one| one.subject == "hardware")
-        .expect("a finding");
-    assert_eq!(own.code, "hardware.not-used");
-    assert!(own.advice.contains("wsl --update"), "{}", own.advice);
-}
-
-/// Returns a report with a usable card of AMD.
-pub(super) fn with_first_card() -> Report {
-    let seen = crate::probe::Device {
-        kind: "integrated".into(),
-        vendor: 0x1002,
-        device: 0x2684,
-        created: Some(0),
-        ..crate::probe::Device::default()
-    };
-    let mut report = idle(&["libvulkan_radeon.so"]);
-    report.dropped.clear();
-    report.devices.push(crate::report::of_other(&seen, ""));
-    report.devices[0].is_usable = true;
-    report
-}
-
-#[test]
 fn a_second_card_that_nothing_uses_comes_last_with_its_reason() {
     for (vendor, driver, code) in [
         ("0x10de", None, Some("hardware.no-kernel-driver")),
@@ -203,54 +115,6 @@ fn a_changed_root_folder_comes_with_the_commands_that_mount_what_is_missing() {
 }
 
 #[test]
-fn the_first_version_of_wsl_and_a_container_in_wsl_have_remedies_of_their_own() {
-    for (kernel, file, words) in [
-        (
-            "4.4.0-19041-Microsoft",
-            "etc/hostname",
-            "wsl --set-version DISTRIBUTION 2",
-        ),
-        (
-            "5.15.90-microsoft-standard-WSL2",
-            "etc/hostname",
-            "In Windows: wsl --update",
-        ),
-        (
-            "5.15.90-microsoft-standard-WSL2",
-            ".dockerenv",
-            "docker run --device /dev/dxg",
-        ),
-    ] {
-        let system = System::new();
-        system.file("proc/sys/kernel/osrelease", kernel).file(file, "");
-        let found = system.found(report()).dropped;
-        let found = found
-            .iter()
-            .find(|one| one.code == "hardware.no-node")
-            .expect("a finding");
-        assert!(found.advice.contains(words), "{kernel} {file}: {}", found.advice);
-    }
-}
-
-#[test]
-fn the_card_of_windows_that_wsl_does_not_show_comes_first() {
-    let system = System::new();
-    system.file("proc/sys/kernel/osrelease", "5.15.90-microsoft-standard-WSL2");
-    let mut failed = report();
-    failed.dropped.push(Dropped {
-        rank: rank::BROKEN,
-        code: "device.enumeration-failed".into(),
-        file: Some("/usr/lib/libvulkan_dzn.so".into()),
-        ..codes::DRIVER_NONE_HAS_DEVICE.about("")
-    });
-    let found = system.found(failed).dropped.pop().expect("a finding");
-    assert_eq!((found.code.as_str(), found.rank), ("hardware.no-node", rank::HARDWARE));
-    assert!(found.advice.contains("wsl --update"), "{}", found.advice);
-    system.file("dev/dxg", "");
-    assert!(system.found(report()).dropped.iter().all(|one| one.name != "/dev/dxg"));
-}
-
-#[test]
 fn a_raspberry_pi_without_a_card_comes_with_the_line_for_its_configuration() {
     let system = System::new();
     system.file("sys/firmware/devicetree/base/model", "Raspberry Pi 4 Model B Rev 1.4\0");
@@ -289,26 +153,6 @@ fn a_node_that_the_system_refuses_despite_its_permissions_is_named() {
 }
 
 #[test]
-fn a_driver_that_was_left_behind_by_another_card_is_not_the_cause() {
-    let system = System::new();
-    system.card("0000:01:00.0", "0x030000", "0x1002", Some("amdgpu"));
-    system.file("dev/dri/renderD128", "");
-    let mut left = report();
-    left.dropped.push(Dropped {
-        rank: rank::BROKEN,
-        subject: "driver".into(),
-        code: "driver.not-opened".into(),
-        ..codes::DRIVER_NONE_HAS_DEVICE.about("libGLX_nvidia.so.0")
-    });
-    let found = system.found(left).dropped.pop().expect("a finding");
-    assert_eq!(
-        (found.code.as_str(), found.rank),
-        ("hardware.no-driver", rank::HARDWARE)
-    );
-    assert!(found.advice.contains("libvulkan_radeon (openSUSE)"), "{}", found.advice);
-}
-
-#[test]
 fn a_node_that_is_not_handed_in_comes_with_the_words_of_the_sandbox() {
     for (file, driver, vendor, advice) in [
         (
@@ -339,49 +183,6 @@ fn a_node_that_is_not_handed_in_comes_with_the_words_of_the_sandbox() {
             .find(|one| one.code == "hardware.no-node")
             .expect("a finding");
         assert!(found.advice.contains(advice), "{driver}: {}", found.advice);
-    }
-}
-
-#[test]
-fn a_manifest_of_a_removed_driver_is_not_the_driver_of_the_card() {
-    let system = System::new();
-    system.card("0000:01:00.0", "0x030000", "0x10de", Some("nouveau"));
-    system.file("dev/dri/renderD128", "");
-    let mut left = report();
-    left.dropped.push(Dropped {
-        rank: rank::BROKEN,
-        subject: "driver".into(),
-        code: "driver.not-opened".into(),
-        ..codes::DRIVER_NONE_HAS_DEVICE.about("/nowhere/libGLX_nvidia.so.0")
-    });
-    let found = system.found(left).dropped.pop().expect("a finding");
-    assert_eq!(
-        (found.code.as_str(), found.rank),
-        ("hardware.no-driver", rank::HARDWARE)
-    );
-    assert!(found.advice.contains("vulkan-nouveau (Arch)"), "{}", found.advice);
-}
-
-#[test]
-fn a_driver_without_an_instance_is_the_cause_unless_it_lacks_a_library() {
-    let system = System::new();
-    system.card("0000:01:00.0", "0x030000", "0x10de", Some("nvidia"));
-    system
-        .file("dev/nvidiactl", "")
-        .file("dev/nvidia0", "")
-        .file("dev/dri/renderD128", "");
-    for (names_file, code) in [(false, Some("hardware.not-used")), (true, None)] {
-        let mut refused = report();
-        refused.dropped.push(Dropped {
-            rank: rank::BROKEN,
-            subject: "driver".into(),
-            code: "driver.creation-failed".into(),
-            names_file,
-            ..codes::DRIVER_NONE_HAS_DEVICE.about("libGLX_nvidia.so.0")
-        });
-        let found = system.found(refused).dropped.split_off(1);
-        assert_eq!(found.first().map(|one| one.code.as_str()), code);
-        assert!(found.iter().all(|one| one.advice.contains("nvidia-smi")));
     }
 }
 
@@ -419,25 +220,4 @@ fn the_remedy_for_a_missing_node_or_card_fits_the_surroundings() {
         "{}",
         found.advice
     );
-}
-
-/// A manifest that this user may not read may be the one that names the driver.
-#[test]
-fn a_closed_manifest_may_name_the_driver() {
-    let system = System::new();
-    system.card("0000:01:00.0", "0x030000", "0x1002", Some("amdgpu"));
-    system
-        .file("dev/dri/renderD128", "")
-        .file("usr/lib/x86_64-linux-gnu/libvulkan_radeon.so", "");
-    for (code, is_named) in [("file.not-opened", false), ("file.invalid-json", true)] {
-        let mut report = report();
-        report.dropped.push(Dropped {
-            code: code.into(),
-            rank: rank::BROKEN,
-            ..codes::DRIVER_NONE_HAS_DEVICE.about("/usr/share/vulkan/icd.d/radeon_icd.json")
-        });
-        let found = system.found(report).dropped;
-        let has_it = found.iter().any(|one| one.code == "hardware.no-manifest");
-        assert_eq!(has_it, is_named, "{code}");
-    }
 }

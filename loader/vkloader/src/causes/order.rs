@@ -1,0 +1,61 @@
+//! Orders findings that follow from each other, so that the finding that most likely explains a missing device comes first.
+
+use super::display;
+use crate::events::Record;
+use crate::report::{Dropped, Report, codes, rank};
+use reasons::rank::OTHER;
+
+/// Ranks the finding that a program ended with a failure after all causes if no device can be used, because the failure follows from that. The devices
+/// of a program that got an instance and listed no devices are unknown, so they explain nothing.
+pub(super) fn follow_from_devices(report: &mut Report, records: &[&Record]) {
+    const OF_DEVICES: [&str; 4] = ["driver", "layer", "hardware", "device"];
+    let is_failure = |one: &Dropped| one.code == codes::PROGRAM_FAILED.name;
+    if report.is_usable() || !report.dropped.iter().any(is_failure) {
+        return;
+    }
+    if !display::has_not_listed(records) {
+        let found = report.dropped.iter_mut().filter(|one| is_failure(one));
+        return found.for_each(|one| one.rank = rank::CONSEQUENCE + 1);
+    }
+    let is_variable =
+        |one: &Dropped| [codes::SEARCH_REPLACED.name, codes::VARIABLE_NO_MATCH.name].contains(&one.code.as_str());
+    // A call that fails because of a layer is one of the program's own.
+    let is_call = |one: &Dropped| one.code == codes::LAYER_CALL_FAILED.name;
+    let is_of_devices =
+        |one: &Dropped| !is_call(one) && OF_DEVICES.iter().any(|subject| one.subject.starts_with(subject));
+    let others = report
+        .dropped
+        .iter_mut()
+        .filter(|one| is_of_devices(one) || is_variable(one));
+    others.for_each(|one| one.rank = one.rank.max(rank::STATUS + 1));
+}
+
+/// Ranks layers whose libraries or manifests are broken after drivers if no device can be used, because only the drivers explain that.
+pub(super) fn put_drivers_first(report: &mut Report) {
+    let is_broken = |one: &Dropped, subject| one.subject.starts_with(subject) && one.rank < OTHER;
+    if report.is_usable() || !report.dropped.iter().any(|one| is_broken(one, "driver")) {
+        return;
+    }
+    let layers = report.dropped.iter_mut().filter(|one| is_broken(one, "layer"));
+    let broken = layers.filter(|one| one.rank >= rank::BROKEN);
+    broken.for_each(|one| one.rank = OTHER);
+}
+
+/// Ranks broken software drivers after other broken drivers and manifests on a machine with a card, because a repaired software driver leaves the
+/// card unused.
+pub(super) fn put_software_last(report: &mut Report) {
+    let is_broken = |one: &Dropped| one.subject.starts_with("driver") && (rank::BROKEN..OTHER).contains(&one.rank);
+    let is_software = |one: &Dropped| {
+        let driver = catalogue::hardware::of(one.name.as_bytes());
+        driver.is_some_and(|row| row.is_software)
+    };
+    let mut others = report.dropped.iter().filter(|one| is_broken(one) && !is_software(one));
+    if report.hardware.is_empty() || others.next().is_none() {
+        return;
+    }
+    let software = report
+        .dropped
+        .iter_mut()
+        .filter(|one| is_broken(one) && is_software(one));
+    software.for_each(|one| one.rank = OTHER - 1);
+}
