@@ -7,8 +7,8 @@ use crate::causes::elf::{Identity, folders_before_variable};
 use crate::child::naming;
 use crate::events::{Event, Record};
 use crate::shell::word;
+use crate::variables::nonempty_here;
 use crate::{carried, itself, scratch};
-use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -112,7 +112,7 @@ impl LibraryFolder {
     pub(crate) fn search_first(&self, command: &mut Command) {
         let mut folders = self.folder.path().as_os_str().to_owned();
         // An empty item in the list would mean the current folder.
-        if let Some(others) = env::var_os(VARIABLE).filter(|others| !others.is_empty()) {
+        if let Some(others) = nonempty_here(VARIABLE) {
             folders.push(":");
             folders.push(others);
         }

@@ -2,6 +2,7 @@
 
 use crate::child::naming;
 use crate::signals;
+use crate::variables::nonempty_here;
 use std::env;
 use std::fs::{File, Permissions};
 use std::io::{self, Read, Seek};
@@ -17,7 +18,7 @@ const MEANT: &[u8] = b":;$";
 /// Returns the folders that may contain temporary files, in order of preference.
 pub(crate) fn places() -> impl Iterator<Item = PathBuf> {
     let variable = |name: &str| {
-        let value = env::var_os(name).filter(|value| !value.is_empty())?;
+        let value = nonempty_here(name)?;
         std::path::absolute(value).ok()
     };
     let usual = |place: &str| Some(PathBuf::from(place));

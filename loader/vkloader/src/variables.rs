@@ -7,6 +7,7 @@ use crate::library_folder;
 use promises::variable::TABLE;
 use std::collections::BTreeMap;
 use std::env;
+use std::ffi::OsString;
 use std::process::Command;
 
 /// Variables that this program sets for the processes that it starts.
@@ -18,8 +19,13 @@ pub(crate) struct Variables(BTreeMap<String, Option<String>>);
 
 /// Returns the variables of this process. The trace replaces bytes that are not UTF-8, and so does this function.
 fn own() -> BTreeMap<String, String> {
-    let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
+    let text = |value: OsString| value.to_string_lossy().into_owned();
     env::vars_os().map(|(name, value)| (text(name), text(value))).collect()
+}
+
+/// Returns the value of a variable of this process; `None` for an unset or empty variable.
+pub(crate) fn nonempty_here(name: &str) -> Option<OsString> {
+    env::var_os(name).filter(|value| !value.is_empty())
 }
 
 /// Returns the values of a process that was started with the variables `set`, and `None` for each other variable of this process. The folder by which

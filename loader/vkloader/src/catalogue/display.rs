@@ -1,5 +1,6 @@
 //! A display that rejects all clients, and records that a client tried to connect.
 
+use crate::variables::nonempty_here;
 use std::io;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
@@ -17,8 +18,7 @@ const STEP: Duration = Duration::from_millis(2);
 
 /// Returns `true` if this process belongs to a session with a display.
 pub(super) fn is_here() -> bool {
-    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    VARIABLES.into_iter().any(is_set)
+    VARIABLES.into_iter().any(|name| nonempty_here(name).is_some())
 }
 
 /// The sockets of a display. A thread accepts and closes connections until the value is dropped.

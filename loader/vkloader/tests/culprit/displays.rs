@@ -45,7 +45,6 @@ fn a_crash_for_lack_of_a_display_is_told_as_that() {
          int (*version)(unsigned *) = dlsym(l, \"vkEnumerateInstanceVersion\"); version(&v);\n\
          volatile int *display = dlopen(\"libX11.so.6\", 99) ? (void *)&v : 0; return display[33]; }\n",
     );
-    machine.unset("DISPLAY");
     machine.variable("DISPLAY", "localhost:59000");
     let explained = Wrong::explain(&machine, &[], &[&program]);
     let reason = "there is no X server at localhost:59000";

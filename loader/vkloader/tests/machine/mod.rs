@@ -181,7 +181,9 @@ impl Machine {
         self.file(&format!("data/vulkan/{kind}_layer.d/{name}.json"), text)
     }
 
+    /// Sets a variable in place of its previous value.
     pub(crate) fn variable(&mut self, name: &str, value: impl Into<String>) -> &mut Self {
+        self.unset(name);
         self.variables.push((name.into(), value.into()));
         self
     }

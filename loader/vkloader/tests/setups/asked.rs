@@ -31,7 +31,6 @@ pub(super) const ROWS: &[Row] = &[
     )
     .about("asked.json")
     .remedy("VKLT_ON=1 PROGRAM", |machine| {
-        machine.unset("VKLT_ON");
         machine.variable("VKLT_ON", "1");
     })
     .gone(),

@@ -21,7 +21,6 @@ pub(super) const ROWS: &[Row] = &[
     .about("good.jsonobs")
     .remedy("Remove what follows .json", |machine| {
         let path = machine.path("data/vulkan/icd.d/good.json").display().to_string();
-        machine.unset("VK_DRIVER_FILES");
         machine.variable("VK_DRIVER_FILES", path);
     }),
     Row::new(

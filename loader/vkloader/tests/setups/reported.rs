@@ -58,7 +58,6 @@ pub(super) const ROWS: &[Row] = &[
     )
     .about("DRI_PRIME=pci-0000_03_00_0 chooses one")
     .remedy("unset DRI_PRIME", |machine| {
-        machine.unset("DRI_PRIME");
         machine.variable("DRI_PRIME", "pci-0000_03_00_0");
     })
     .gone(),
@@ -72,7 +71,6 @@ pub(super) const ROWS: &[Row] = &[
     )
     .about("which has no meaning there")
     .remedy("unset DRI_PRIME", |machine| {
-        machine.unset("DRI_PRIME");
         machine.variable("DRI_PRIME", "1002:73bf!");
     })
     .gone(),
@@ -126,7 +124,6 @@ pub(super) const ROWS: &[Row] = &[
     .about("card_icd.i686.json")
     .remedy("card_icd.x86_64.json, or: unset VK_ICD_FILENAMES", |machine| {
         let right = path(machine, "data/vulkan/icd.d/card_icd.x86_64.json");
-        machine.unset("VK_ICD_FILENAMES");
         machine.variable("VK_ICD_FILENAMES", right);
     }),
     Row::new(
@@ -170,7 +167,6 @@ pub(super) const ROWS: &[Row] = &[
     .about("other.json ")
     .remedy("by a colon, and not by a blank", |machine| {
         let manifest = path(machine, MANIFEST);
-        machine.unset("VK_DRIVER_FILES");
         machine.variable("VK_DRIVER_FILES", format!("/nowhere/other.json:{manifest}"));
     }),
     Row::new(
@@ -225,7 +221,6 @@ pub(super) const ROWS: &[Row] = &[
     .about("good.json")
     .remedy("line ends of Windows", |machine| {
         let manifest = path(machine, MANIFEST);
-        machine.unset("VK_ICD_FILENAMES");
         machine.variable("VK_ICD_FILENAMES", manifest);
     }),
     Row::new(
@@ -265,7 +260,6 @@ pub(super) const ROWS: &[Row] = &[
     )
     .about("VK_LAYER_HUD_overlay")
     .remedy("VK_INSTANCE_LAYERS=VK_LAYER_HUD_overlay_x86_64", |machine| {
-        machine.unset("VK_INSTANCE_LAYERS");
         machine.variable("VK_INSTANCE_LAYERS", "VK_LAYER_HUD_overlay_x86_64");
     })
     .gone(),
@@ -341,12 +335,10 @@ fn a_variable_that_leaves_only_software_on_a_system_with_a_card_is_the_cause() {
         explained.advice()
     );
     // A manifest that `VK_ICD_FILENAMES` names twice is not broken, so the finding about this variable comes first.
-    machine.unset("VK_ICD_FILENAMES");
     machine.variable("VK_ICD_FILENAMES", format!("{soft}:{soft}"));
     assert_eq!(machine.explain().first(), "search.replaced");
     // The finding about the variable comes before the finding about a missing manifest for another word size.
     let twin = path(&machine, "data/vulkan/icd.d/soft.i686.json");
-    machine.unset("VK_ICD_FILENAMES");
     machine.variable("VK_ICD_FILENAMES", format!("{twin}:{soft}"));
     assert_eq!(machine.explain().first(), "search.replaced");
     let library = library();

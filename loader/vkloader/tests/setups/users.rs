@@ -89,7 +89,6 @@ pub(super) const ROWS: &[Row] = &[
     .about("~/driver.json")
     .remedy("Write the path in full", |machine| {
         let path = manifest(machine);
-        machine.unset("VK_ICD_FILENAMES");
         machine.variable("VK_ICD_FILENAMES", path);
     }),
     Row::new(
@@ -104,7 +103,6 @@ pub(super) const ROWS: &[Row] = &[
     .about("good.json")
     .remedy("without quotes", |machine| {
         let path = manifest(machine);
-        machine.unset("VK_DRIVER_FILES");
         machine.variable("VK_DRIVER_FILES", path);
     }),
     Row::new(
@@ -119,7 +117,6 @@ pub(super) const ROWS: &[Row] = &[
     .about("good.json,")
     .remedy("Divide paths by a colon", |machine| {
         let path = manifest(machine);
-        machine.unset("VK_DRIVER_FILES");
         machine.variable("VK_DRIVER_FILES", format!("{path}:{path}"));
     }),
     Row::new(
@@ -134,7 +131,6 @@ pub(super) const ROWS: &[Row] = &[
     .about("libmock_good.so")
     .remedy("a JSON file, and not its library", |machine| {
         let path = manifest(machine);
-        machine.unset("VK_DRIVER_FILES");
         machine.variable("VK_DRIVER_FILES", path);
     }),
     Row::new(
@@ -149,7 +145,6 @@ pub(super) const ROWS: &[Row] = &[
     )
     .about("there are: ")
     .remedy("Divide the names by a colon", |machine| {
-        machine.unset("VK_INSTANCE_LAYERS");
         machine.variable("VK_INSTANCE_LAYERS", "VK_LAYER_odd:VK_LAYER_even");
     })
     .gone(),

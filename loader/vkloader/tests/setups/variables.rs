@@ -66,7 +66,6 @@ pub(super) const ROWS: &[Row] = &[
     )
     .about("there are: good.json")
     .remedy("VK_LOADER_DRIVERS_SELECT='*GOOD*'", |machine| {
-        machine.unset("VK_LOADER_DRIVERS_SELECT");
         machine.variable("VK_LOADER_DRIVERS_SELECT", "*GOOD*");
     }),
     Row::new(
@@ -79,7 +78,6 @@ pub(super) const ROWS: &[Row] = &[
     )
     .about("VK_INSTANCE_LAYERS")
     .remedy("VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation", |machine| {
-        machine.unset("VK_INSTANCE_LAYERS");
         machine.variable("VK_INSTANCE_LAYERS", "VK_LAYER_KHRONOS_validation");
     })
     .gone(),

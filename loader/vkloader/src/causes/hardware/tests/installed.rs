@@ -42,44 +42,35 @@ fn an_installed_driver_without_a_manifest_is_named() {
     assert_eq!(found(idle(&["libGLX_nvidia.so.0"])).code, "hardware.not-used");
 }
 
+/// The driver of another card, and a manifest that a removed driver left, do not explain that the driver of the card is missing.
 #[test]
-fn a_driver_that_was_left_behind_by_another_card_is_not_the_cause() {
-    let system = System::new();
-    system.card("0000:01:00.0", "0x030000", "0x1002", Some("amdgpu"));
-    system.file("dev/dri/renderD128", "");
-    let mut left = report();
-    left.dropped.push(Dropped {
-        rank: rank::BROKEN,
-        subject: "driver".into(),
-        code: "driver.not-opened".into(),
-        ..codes::DRIVER_NONE_HAS_DEVICE.about("libGLX_nvidia.so.0")
-    });
-    let found = system.found(left).dropped.pop().expect("a finding");
-    assert_eq!(
-        (found.code.as_str(), found.rank),
-        ("hardware.no-driver", rank::HARDWARE)
-    );
-    assert!(found.advice.contains("libvulkan_radeon (openSUSE)"), "{}", found.advice);
-}
-
-#[test]
-fn a_manifest_of_a_removed_driver_is_not_the_driver_of_the_card() {
-    let system = System::new();
-    system.card("0000:01:00.0", "0x030000", "0x10de", Some("nouveau"));
-    system.file("dev/dri/renderD128", "");
-    let mut left = report();
-    left.dropped.push(Dropped {
-        rank: rank::BROKEN,
-        subject: "driver".into(),
-        code: "driver.not-opened".into(),
-        ..codes::DRIVER_NONE_HAS_DEVICE.about("/nowhere/libGLX_nvidia.so.0")
-    });
-    let found = system.found(left).dropped.pop().expect("a finding");
-    assert_eq!(
-        (found.code.as_str(), found.rank),
-        ("hardware.no-driver", rank::HARDWARE)
-    );
-    assert!(found.advice.contains("vulkan-nouveau (Arch)"), "{}", found.advice);
+fn a_driver_that_was_left_behind_is_not_the_cause() {
+    for (vendor, kernel_driver, broken, words) in [
+        ("0x1002", "amdgpu", "libGLX_nvidia.so.0", "libvulkan_radeon (openSUSE)"),
+        (
+            "0x10de",
+            "nouveau",
+            "/nowhere/libGLX_nvidia.so.0",
+            "vulkan-nouveau (Arch)",
+        ),
+    ] {
+        let system = System::new();
+        system.card("0000:01:00.0", "0x030000", vendor, Some(kernel_driver));
+        system.file("dev/dri/renderD128", "");
+        let mut left = report();
+        left.dropped.push(Dropped {
+            rank: rank::BROKEN,
+            subject: "driver".into(),
+            code: "driver.not-opened".into(),
+            ..codes::DRIVER_NONE_HAS_DEVICE.about(broken)
+        });
+        let found = system.found(left).dropped.pop().expect("a finding");
+        assert_eq!(
+            (found.code.as_str(), found.rank),
+            ("hardware.no-driver", rank::HARDWARE)
+        );
+        assert!(found.advice.contains(words), "{}", found.advice);
+    }
 }
 
 #[test]
