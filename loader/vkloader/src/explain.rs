@@ -295,7 +295,8 @@ impl Explain {
     fn no_trace(&self, seen: Option<&Seen>, finished: &Finished) -> String {
         match seen {
             _ if !self.program.is_empty() => {
-                untraced::why(&self.program, finished.graphics.as_deref(), &self.library.path())
+                let why = || untraced::why(&self.program, finished.graphics.as_deref(), &self.library.path());
+                untraced::cut_short(&self.program, finished).unwrap_or_else(why)
             }
             Some(Seen {
                 not_opened: Some(words),

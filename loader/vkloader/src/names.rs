@@ -69,6 +69,8 @@ const SIGNALS: &[(i32, &str)] = &[
     (libc::SIGPIPE, "SIGPIPE"),
     (libc::SIGALRM, "SIGALRM"),
     (libc::SIGTERM, "SIGTERM"),
+    (libc::SIGUSR1, "SIGUSR1"),
+    (libc::SIGUSR2, "SIGUSR2"),
     (libc::SIGXCPU, "SIGXCPU"),
     (libc::SIGXFSZ, "SIGXFSZ"),
     (libc::SIGSYS, "SIGSYS"),
@@ -89,6 +91,7 @@ pub(crate) const OF_SHELL: i32 = 128;
 pub(crate) fn status(number: i32) -> String {
     let known = SIGNALS.iter().find(|(signal, _)| *signal == number - OF_SHELL);
     match (number, known) {
+        (124, _) => "status 124, as of timeout if a command takes too long".into(),
         (126, _) => "status 126, as of a command that cannot be executed".into(),
         (127, _) => "status 127, as of a command or library that was not found".into(),
         (_, Some((signal, name))) => format!("status {number}, as of a command that signal {signal} ({name}) ended"),

@@ -15,11 +15,11 @@ pub(crate) use word_size::{become_32_bits, is_of_other_size, of_other_size};
 use crate::c_library;
 use crate::causes;
 use crate::causes::elf::{Closure, Fault, Identity, contained, folders, interpreter, is_usual, read, undefined_in};
-use crate::child::Ending;
+use crate::child::{Ending, Finished};
 use crate::crash::Environment;
 use crate::itself;
 use crate::library_folder;
-use crate::report::{Report, codes};
+use crate::report::{self, Report, codes};
 use crate::shell::word;
 pub(crate) use early::{add as add_early, last_lines, opened_nothing};
 use linked::is_in_variable;
@@ -67,6 +67,20 @@ pub(crate) fn unknown(command: &[OsString], graphics: Option<&[String]>, library
     let is_unseen = graphics.is_none_or(<[String]>::is_empty);
     let in_sandbox = || launched::sandboxed(command).filter(|_| is_unseen);
     in_sandbox().or_else(|| opened(command, graphics, library))
+}
+
+/// Returns the reason why a program wrote no trace, with a remedy, if it ended before it opened a graphics library, and a signal without a fault was
+/// the reason.
+pub(crate) fn cut_short(command: &[OsString], finished: &Finished) -> Option<String> {
+    let is_early = opened_nothing(finished.graphics.as_deref(), command.first()?);
+    let (how, remedy) = report::cut_short(finished).filter(|_| is_early)?;
+    if known(command).is_some() || launched::sandboxed(command).is_some() {
+        return None;
+    }
+    Some(format!(
+        "it opened no Vulkan loader before it {how}; {}; vkloader explain without a program tells which devices there are",
+        remedy.trim_end_matches('.')
+    ))
 }
 
 /// Exit status with which the dynamic linker ends a program that lacks a symbol.

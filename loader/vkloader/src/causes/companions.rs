@@ -2,7 +2,7 @@
 //! while it runs, so the dynamic linker does not report missing or broken libraries.
 
 use super::elf::damage::{self, Fault};
-use super::elf::{Identity, locate, read};
+use super::elf::{Closure, Identity, closed, locate, read};
 use super::{linker, packages};
 use crate::paths::file_name;
 use crate::report::{Dropped, Fact, codes};
@@ -51,6 +51,7 @@ pub(super) fn explain(dropped: &mut Dropped, own: Identity) {
         (Some(advice), _) => advice.clone(),
         (None, Place::At(path)) => damage::remedy(path, &set.driver, own),
         (None, Place::Missing(name)) => packages::install(&[name.as_str()], own),
+        (None, Place::Needed(_)) => packages::install(&all_needed(&needed), own),
     };
     let rest = needed.iter().skip(1).map(|one| one.fault.finding.clone());
     let rest: Vec<String> = rest.chain(aside).collect();
@@ -64,6 +65,15 @@ pub(super) fn explain(dropped: &mut Dropped, own: Identity) {
         dropped.findings.insert(0, finding);
     }
     damage::blame(dropped, finding, &remedy);
+}
+
+/// Returns the missing libraries of the system that the driver's libraries need.
+fn all_needed(broken: &[Broken]) -> Vec<&str> {
+    let names = broken.iter().filter_map(|one| match &one.place {
+        Place::Needed(name) => Some(name.as_str()),
+        _ => None,
+    });
+    names.collect()
 }
 
 /// Recommends the driver that needs no X server, if all libraries of the driver are there and it returns no functions.
@@ -90,6 +100,8 @@ enum Place {
     At(PathBuf),
     /// No folder has a library of this name.
     Missing(String),
+    /// No folder has this library of the system, which a library of the driver needs.
+    Needed(String),
 }
 
 /// A missing or broken library of the driver.
@@ -169,6 +181,7 @@ impl Set {
                 });
                 continue;
             }
+            faults.extend(found.iter().flat_map(|path| lacking(path, &ending, own)));
             let needed = found.and_then(|path| read(&path)).unwrap_or_default().names;
             let of_set = needed.into_iter().filter(|needed| needed.ends_with(&ending));
             for needed in of_set {
@@ -178,6 +191,8 @@ impl Set {
         }
         let is_named = |name: &String| linked.contains(name) || findings.iter().any(|finding| finding.contains(name));
         only_one_core(&mut faults, is_named);
+        let mut known = BTreeSet::new();
+        faults.retain(|one| !matches!(&one.place, Place::Needed(name) if !known.insert(name.clone())));
         for name in self.beside(&ending).difference(&names) {
             let path = self.folder().join(name);
             if let Some(fault) = Fault::of(&path, own) {
@@ -203,10 +218,38 @@ impl Set {
     }
 }
 
+/// Returns the missing libraries of the system that the driver's library at `path` needs, also indirectly. The names of the driver's own libraries end
+/// in `ending`.
+fn lacking(path: &Path, ending: &str, own: Identity) -> Vec<Broken> {
+    let missing = Closure::of(path, own).missing;
+    let missing = missing.into_iter().filter(|(name, _)| !name.ends_with(ending));
+    let broken = missing.map(|(name, by)| {
+        let by_words = by.display();
+        let (finding, advice) = match linked::unreadable(&name, &by) {
+            Some(file) => {
+                let (words, advice) = closed(&file);
+                (
+                    format!("{}, which {by_words} needs: {words}", file.display()),
+                    Some(advice),
+                )
+            }
+            None => (format!("{name} is missing, which {by_words} needs"), None),
+        };
+        Broken {
+            name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            fault: Fault { finding, advice },
+            place: Place::Needed(name),
+            is_needed: true,
+        }
+    });
+    broken.collect()
+}
+
 /// Handles a driver that has one intact library of [`CORES`]. Such a driver does not need the other library. Removes the other library from
 /// `faults` if it is missing, and marks it as not needed if it is broken. Keeps a library for which `is_named` returns `true`.
 fn only_one_core(faults: &mut Vec<Broken>, is_named: impl Fn(&String) -> bool) {
-    let is_core = |one: &Broken| CORES.iter().any(|core| one.name.starts_with(core));
+    let is_of_driver = |one: &Broken| !matches!(one.place, Place::Needed(_));
+    let is_core = |one: &Broken| CORES.iter().any(|core| one.name.starts_with(core)) && is_of_driver(one);
     if faults.iter().filter(|one| is_core(one)).count() != 1 {
         return;
     }

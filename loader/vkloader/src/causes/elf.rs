@@ -7,6 +7,7 @@ pub(crate) mod exports;
 mod messages;
 mod processor;
 mod refused;
+mod removed;
 mod symbols;
 mod template;
 mod tls;
@@ -31,6 +32,8 @@ pub(crate) use linked::{
 use reasons::Code;
 pub(super) use refused::{by_policy, closed, is_permitted};
 pub(crate) use refused::{closed_folder, forbidding_mount, mount_point};
+pub(super) use removed::{IF_REMOVED, without_library};
+use removed::{by_hand, is_of_steam};
 use std::path::Path;
 pub(crate) use symbols::undefined_in;
 use symbols::usual_where;
@@ -144,7 +147,7 @@ fn of_file(dropped: &mut Dropped, path: &Path, own: Identity, about: &About<'_>)
     let words = words_of_the_linker(dropped).unwrap_or_default();
     // The system's message names the first file that stopped the dynamic linker. Therefore, this function examines the message before it
     // searches for missing libraries.
-    if !refused::explain(dropped, &words, path, (own, about.limits)) && !missing(dropped, path, own) {
+    if !refused::explain(dropped, &words, path, (own, about.limits)) && !missing(dropped, path, own, about.manifest) {
         in_words_of_the_linker(dropped, &words, own, about.program);
     }
 }
@@ -253,42 +256,8 @@ fn absent(dropped: &mut Dropped, library: &str, manifest: Option<&str>, own: Ide
     }
 }
 
-/// Part of the paths of files that Steam makes for its container.
-const IN_STEAM: &str = "/pressure-vessel/";
-/// Remedy for a driver in Steam's container whose library is missing.
-const OF_STEAM: &str = "Quit Steam and start it again, because it makes its container anew with the drivers of the system. If that does not help, \
-    reinstall the driver on the system itself.";
-
-/// Returns `true` if Steam made a file for its container, from a file of the system. Users cannot repair such a file.
-fn is_of_steam(path: &str) -> bool {
-    path.contains(IN_STEAM)
-}
-
-/// Last part of the remedy for a manifest whose library is missing, before the manifest.
-pub(super) const IF_REMOVED: &str = "; if the library was removed on purpose, remove its manifest: rm ";
-
-/// Returns the remedy for a manifest whose library is missing.
-pub(super) fn without_library(manifest: &str, library: &str) -> String {
-    if is_of_steam(manifest) {
-        return OF_STEAM.into();
-    }
-    match installed::owner(manifest) {
-        Some(owner) => {
-            format!("Reinstall the {owner}, which {manifest} belongs to, or correct library_path in that file.")
-        }
-        None => {
-            let usual = || {
-                let file = file_name(library);
-                format!("Reinstall the package that brings {file}, or correct library_path")
-            };
-            let first = packages::nvidias(file_name(library)).unwrap_or_else(usual);
-            format!("{}{IF_REMOVED}{}", first.trim_end_matches('.'), shell::word(manifest))
-        }
-    }
-}
-
 /// Adds the missing libraries that a library needs. Returns `false` if no library is missing.
-fn missing(dropped: &mut Dropped, path: &Path, own: Identity) -> bool {
+fn missing(dropped: &mut Dropped, path: &Path, own: Identity, manifest: Option<&str>) -> bool {
     let missing = Closure::of(path, own).missing;
     for (name, needed_by) in &missing {
         let asking = shown(needed_by);
@@ -321,7 +290,9 @@ fn missing(dropped: &mut Dropped, path: &Path, own: Identity) -> bool {
         };
     }
     let aside = names.iter().find_map(|name| elsewhere::aside(name, path, own));
-    let aside = aside.or_else(|| elsewhere::other_version(&names, path, &dropped.advice, own));
+    let aside = aside
+        .or_else(|| by_hand(dropped, &names, path, manifest))
+        .or_else(|| elsewhere::other_version(&names, path, &dropped.advice, own));
     if let Some((finding, advice)) = aside {
         dropped.findings.push(finding);
         dropped.advice = advice;

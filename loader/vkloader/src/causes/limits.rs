@@ -31,6 +31,9 @@ pub(super) fn remedy(is_set: impl Fn(&str) -> bool) -> String {
     )
 }
 
+/// Limit on the address space in bytes from which on the limit explains no failure.
+const LARGE: u64 = 64 << 30;
+
 /// Remedy for a limit on the address space that a process cannot raise.
 const HARD_REMEDY: &str = "Remove the limit, which is hard, in the shell that starts the program: sudo prlimit --as=unlimited:unlimited --pid $$ (only the \
      superuser may ulimit -v unlimited); in a service of systemd, LimitAS=infinity.";
@@ -81,6 +84,8 @@ pub(crate) struct Limits {
     stack: Option<u64>,
     /// Number of processes and threads of the user.
     processes: Option<u64>,
+    /// Upper bound on the processor time in seconds, after which the kernel sends SIGKILL.
+    processor_time: Option<u64>,
 }
 
 /// The limits of this process, which a program inherits.
@@ -93,6 +98,7 @@ impl Default for Limits {
             hard_open_files: open_files.maximum,
             stack: getrlimit(Resource::Stack).current,
             processes: getrlimit(Resource::Nproc).current,
+            processor_time: getrlimit(Resource::Cpu).maximum,
         }
     }
 }
@@ -115,12 +121,13 @@ impl Limits {
             hard_open_files: value("Max open files", 1),
             stack: value("Max stack size", 0),
             processes: value("Max processes", 0),
+            processor_time: value("Max cpu time", 1),
         }
     }
 
-    /// Returns a sentence about the limit on the address space of a process; `None` if there is no limit.
+    /// Returns a sentence about the limit on the address space of a process; `None` if there is no limit, or none that a driver reaches.
     pub(super) fn of_address_space(&self) -> Option<String> {
-        let bytes = self.address_space?;
+        let bytes = self.address_space.filter(|bytes| *bytes < LARGE)?;
         Some(format!(
             "the address space of a process is limited to {} KiB (RLIMIT_AS)",
             bytes / 1024
@@ -255,9 +262,24 @@ fn explain_processes(dropped: &mut Dropped, limits: &Limits, is_superuser: bool)
     }
 }
 
+/// Adds the limit on the processor time to the finding about a program that SIGKILL ended.
+fn explain_processor_time(dropped: &mut Dropped, limits: &Limits) {
+    let is_killed = dropped.code == codes::PROGRAM_KILLED.name;
+    if let Some(seconds) = limits.processor_time.filter(|_| is_killed) {
+        let words = format!("the kernel ends the process after {seconds} s of processor time (RLIMIT_CPU)");
+        dropped.findings.insert(0, words);
+        dropped.advice = format!(
+            "Raise the limit, which is hard, where the program is started: ulimit -t, cpu in /etc/security/limits.conf, or LimitCPU= in a service of \
+             systemd. If that does not help: {}",
+            dropped.advice
+        );
+    }
+}
+
 /// Adds the limits that may have caused the failure to a finding.
 pub(super) fn explain(dropped: &mut Dropped, limits: &Limits) {
     explain_stack(dropped, limits);
+    explain_processor_time(dropped, limits);
     explain_processes(dropped, limits, rustix::process::geteuid().is_root());
     if !MAY_LACK_MEMORY.contains(&dropped.code.as_str()) {
         return;
@@ -297,6 +319,14 @@ mod tests {
     }
 
     #[test]
+    fn a_large_address_space_explains_no_failure() {
+        for (bytes, is_told) in [(1_u64 << 30, true), (1 << 40, false)] {
+            let limits = Limits::parse(&format!("Max address space         {bytes}  {bytes}  bytes\n"));
+            assert_eq!(limits.of_address_space().is_some(), is_told, "{bytes}");
+        }
+    }
+
+    #[test]
     fn a_low_limit_on_threads_is_told_to_users() {
         let limits = Limits::parse("Max processes             20                   4096                 processes\n");
         for (is_superuser, code, is_told) in [
@@ -316,6 +346,16 @@ mod tests {
                 "{}",
                 found.code
             );
+        }
+    }
+
+    #[test]
+    fn a_limit_on_processor_time_explains_a_kill() {
+        let limits = Limits::parse("Max cpu time              unlimited            60                   seconds\n");
+        for (code, is_told) in [(codes::PROGRAM_KILLED, true), (codes::PROGRAM_CRASHED, false)] {
+            let mut found = code.about("the program");
+            explain(&mut found, &limits);
+            assert_eq!(found.advice.contains("LimitCPU="), is_told, "{}", found.code);
         }
     }
 

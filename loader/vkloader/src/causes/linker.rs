@@ -20,6 +20,9 @@ const CODES: [&str; 6] = [
     "driver.no-entry-point",
 ];
 
+/// Libraries that drivers search for, and that most systems lack without harm.
+const OPTIONAL: [&str; 3] = ["librenderdoc.so", "libnvidia-api.so.1", "libnvidia-vulkan-producer.so"];
+
 /// Returns `true` if a second run with the dynamic linker's log can show more: no device is usable, and a driver failed.
 pub(crate) fn worth_watching(report: &Report) -> bool {
     report
@@ -41,6 +44,7 @@ pub(super) fn explain(dropped: &mut Dropped, outputs: &[String], own: Identity, 
     let missing: BTreeSet<&str> = outputs
         .iter()
         .flat_map(|output| not_found(output, &dropped.name))
+        .filter(|name| !OPTIONAL.contains(name))
         .collect();
     if missing.is_empty() {
         return;
@@ -54,7 +58,11 @@ pub(super) fn explain(dropped: &mut Dropped, outputs: &[String], own: Identity, 
     let finding = format!("it searched for {} without success", missing.join(", "));
     dropped.findings.insert(place, finding);
     if dropped.code != "driver.no-devices" && !dropped.names_file {
-        dropped.advice = packages::install(&missing, own);
+        let rest = std::mem::take(&mut dropped.advice);
+        dropped.advice = format!(
+            "{} Drivers also search for libraries that they can do without. If that does not help: {rest}",
+            packages::install(&missing, own)
+        );
         dropped.names_file = true;
     }
 }
@@ -166,6 +174,22 @@ mod tests {
         assert_eq!(not_found(OUTPUT, "/usr/lib/libdriver.so.1"), ["libfirst.so.0"]);
         assert_eq!(not_found(OUTPUT, "libother.so.1"), ["libthird.so.1"]);
         assert!(not_found(OUTPUT, "/usr/lib/libnone.so").is_empty());
+    }
+
+    #[test]
+    fn a_missing_library_may_be_one_that_a_driver_can_do_without() {
+        let own = Identity::of_this_process();
+        let advice = |library: &str| {
+            let mut dropped = crate::report::codes::DEVICE_NOT_CREATED.about("libdriver.so.1");
+            dropped.code = CODES[3].into();
+            let output = OUTPUT.replace("libfirst.so.0", library);
+            explain(&mut dropped, &[output], own, None);
+            dropped.advice
+        };
+        let usual = crate::report::codes::DEVICE_NOT_CREATED.remedy;
+        assert_eq!(advice("librenderdoc.so"), usual);
+        let advice = advice("libfirst.so.0");
+        assert!(advice.contains("libfirst.so.0") && advice.ends_with(usual), "{advice}");
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Finds the reason why a manifest cannot be read, if the library's message does not contain the reason.
 
 use super::elf::{self, Identity, closed_folder, locate};
-use super::masked;
+use super::{masked, packages};
+use crate::manifests;
 use crate::report::{Dropped, Fact, Kind, rank};
 use crate::shell::word;
-use crate::{installed, manifests};
+use crate::untraced::sentence;
 use rustix::fs::Access;
 use rustix::io::Errno;
 use std::fs::{self, File};
@@ -36,27 +37,40 @@ pub(super) fn explain(dropped: &mut Dropped, home: &str) {
         }
         "file.not-regular" if path.ends_with(".json") && Path::new(&path).is_dir() => {
             dropped.findings.insert(0, format!("{path} is a folder"));
+            let restore = packages::to_reinstall(&path).unwrap_or_else(|| "put the JSON file in its place".into());
             dropped.advice = format!(
-                "Remove the folder and put the JSON file in its place: rmdir {}. Docker makes such a folder for -v FILE:{path} if the host has no \
-                 FILE: name a file that exists there.",
+                "Remove the folder: rmdir {}; then {restore}. Docker makes such a folder for -v FILE:{path} if the host has no FILE: name a file that exists there.",
                 word(&path)
             );
         }
         "file.not-found" => {
             if let Ok(target) = fs::read_link(&path) {
-                let target = target.display();
-                dropped
-                    .findings
-                    .insert(0, format!("{path} is a link to {target}, which is not there"));
-                let is_choice = target.to_string().starts_with(ALTERNATIVES);
-                let other = format!("install the package that has {target}");
-                let install = if is_choice { OF_ALTERNATIVES.into() } else { other };
-                dropped.advice = format!("Remove the link (rm {}), or {install}.", word(&path));
+                let words = format!("{path} is a link to {}, which is not there", target.display());
+                dropped.findings.insert(0, words);
+                let whole = Path::new(&path).parent().unwrap_or(Path::new("/")).join(&target);
+                let restore = || packages::to_restore(&whole).or_else(|| packages::to_reinstall(&path));
+                dropped.advice = without_target(&path, &target, restore);
             }
         }
         "file.not-opened" => not_opened(dropped, &path, home),
         _ => {}
     }
+}
+
+/// Returns the remedy for a manifest `path` that is a link to the missing file `target`. `restore` returns the remedy of a package: the package of the
+/// target brings the target back, and the package of the manifest replaces a link that something else put in the place of its file.
+fn without_target(path: &str, target: &Path, restore: impl Fn() -> Option<String>) -> String {
+    let remove = format!("rm {}", word(path));
+    if target.starts_with(ALTERNATIVES) {
+        return format!("Remove the link ({remove}), or {OF_ALTERNATIVES}.");
+    }
+    if let Some(restore) = restore() {
+        return format!("{}; or remove the link: {remove}", sentence(&restore));
+    }
+    format!(
+        "Bring {} back, or let the link lead to a manifest that exists. If the driver or layer was removed on purpose, remove the link: {remove}",
+        target.display()
+    )
 }
 
 /// Adds the reason why this process may not open the manifest `path`. `home` is the value of `HOME`.
@@ -139,14 +153,12 @@ fn invalid_json(dropped: &mut Dropped, path: &str) {
         dropped.advice = format!("Save the file as UTF-8: iconv -f UTF-16 -t UTF-8 -o NEW {}", word(path));
     } else if fs::metadata(path).is_ok_and(|status| status.len() == 0) {
         dropped.findings.insert(0, format!("{path} is empty"));
-        let owner = installed::owner(path).unwrap_or_else(|| "the package that it belongs to".into());
-        dropped.advice = format!("The file is empty: reinstall {owner}; if this happens again, check the disk.");
+        dropped.advice = to_bring_back(path);
     } else if is_zero(path) {
-        let owner = installed::owner(path).unwrap_or_else(|| "the package that it belongs to".into());
         dropped
             .findings
             .insert(0, format!("{path} holds only zero bytes, as after a power failure"));
-        dropped.advice = format!("Reinstall {owner}; if this happens again, check the disk.");
+        dropped.advice = to_bring_back(path);
     } else if let Some(error) = syntax_error(path) {
         let correct = to_correct(path, &error);
         let comma = comma(path, &error).map(|(line, column)| format!("trailing comma at line {line} column {column}"));
@@ -154,7 +166,8 @@ fn invalid_json(dropped: &mut Dropped, path: &str) {
         dropped.advice = if dropped.subject == "settings file" {
             format!("{correct}, or delete it: rm {}", word(path))
         } else {
-            format!("{correct}, or reinstall the package that it belongs to.")
+            let usual = || "reinstall the package that it belongs to.".into();
+            format!("{correct}, or {}", packages::to_reinstall(path).unwrap_or_else(usual))
         };
     } else if manifests::read(Path::new(path)).is_some_and(|content| !content.is_object()) {
         dropped.reason = "The file is valid JSON, but not a JSON object.".into();
@@ -162,6 +175,18 @@ fn invalid_json(dropped: &mut Dropped, path: &str) {
             .findings
             .insert(0, format!("{path} has another value in place of an object {{...}}"));
     }
+}
+
+/// Returns the remedy for a file without content: its package, or a copy of the file if it belongs to no package.
+fn to_bring_back(path: &str) -> String {
+    let by_hand = || {
+        format!(
+            "reinstall the package that it belongs to, or write the file again; or remove it: rm {}",
+            word(path)
+        )
+    };
+    let restore = packages::to_reinstall(path).unwrap_or_else(by_hand);
+    format!("{}. If this happens again, check the disk.", sentence(&restore))
 }
 
 /// Changes the finding about a file in a folder that this user may not search. The changed finding says that the file may exist.
@@ -313,6 +338,18 @@ mod tests {
             let error = syntax_error(path).expect("an error");
             assert_eq!(to_correct(path, &error), advice, "{error}");
         }
+    }
+
+    #[test]
+    fn the_package_of_a_broken_link_brings_its_file_back() {
+        let advice = |target: &str, restore: Option<&str>| {
+            without_target("/usr/share/x.json", Path::new(target), || restore.map(String::from))
+        };
+        let expected = "Reinstall x: apt-get install --reinstall x; or remove the link: rm /usr/share/x.json";
+        let restore = Some("reinstall x: apt-get install --reinstall x");
+        assert_eq!(advice("/opt/x.json", restore), expected);
+        assert!(advice("/opt/x.json", None).starts_with("Bring /opt/x.json back"));
+        assert!(advice("/etc/alternatives/x", restore).contains(OF_ALTERNATIVES));
     }
 
     #[test]

@@ -113,6 +113,11 @@ pub(crate) fn install(libraries: &[&str], own: Identity) -> String {
     advice
 }
 
+/// Returns `false` for a library that no package has, as far as its name shows: the name has no version, and no installed package lost such a file.
+pub(super) fn may_have(library: &str) -> bool {
+    library.contains(".so.") || packages(library).is_some() || manager::owner_of_lost(Path::new("/"), library).is_some()
+}
+
 /// Returns the remedy for drivers that are missing although their packages are installed on the system whose root folder is `root`. `drivers` are
 /// names of libraries up to `.so`. Returns `None` if no installed package contains one of them.
 pub(super) fn reinstall(root: &Path, drivers: &[&str]) -> Option<String> {
@@ -166,6 +171,17 @@ pub(crate) fn to_reinstall(file: &str) -> Option<String> {
     let owner = installed::owner(file)?;
     let command = again(&owner).map_or_else(String::new, |command| format!(": {command}"));
     Some(format!("reinstall the {owner}, which brings {file}{command}"))
+}
+
+/// Returns the remedy that brings back a missing file of an installed package. Returns `None` if no installed package has the file.
+pub(super) fn to_restore(file: &Path) -> Option<String> {
+    let owner = installed::owner_of_lost(Path::new("/"), &[file.to_path_buf()])?;
+    let command = Manager::of(Path::new("/")).map(|manager| manager.reinstall(vec![owner.clone()]));
+    let command = command.map_or_else(String::new, |command| format!(": {command}"));
+    Some(format!(
+        "reinstall the package {owner}, which brings {}{command}",
+        file.display()
+    ))
 }
 
 /// Returns the command that installs a package again, given in the words of [`installed::owner`].

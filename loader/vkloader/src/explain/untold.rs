@@ -4,7 +4,7 @@ use super::{AGAIN, Explain, KEPT, Purpose, of_probe, tell, tell_of_tries};
 use crate::child::{self, Ending, Finished};
 use crate::library_folder::LibraryFolder;
 use crate::probe::Seen;
-use crate::report::{Report, Verdict};
+use crate::report::{self, Report, Verdict};
 use crate::variables::Variables;
 use crate::{causes, names, show, untraced};
 use std::ffi::{OsStr, OsString};
@@ -28,13 +28,11 @@ impl From<String> for Untraced {
     }
 }
 
-/// Signals with which users end programs.
-const OF_USERS: [i32; 4] = [libc::SIGHUP, libc::SIGINT, libc::SIGKILL, libc::SIGTERM];
-
 /// Returns `true` if a program ended itself with a failure, so that a second run ends by itself too. A shell exits with a status for the signal
 /// that ended its command.
-fn has_failed(ending: Ending) -> bool {
-    matches!(ending, Ending::Status(status) if status != 0 && !OF_USERS.contains(&(status - names::OF_SHELL)))
+fn has_failed(finished: &Finished) -> bool {
+    let is_status = matches!(finished.ending, Ending::Status(status) if status != 0);
+    is_status && report::cut_short(finished).is_none()
 }
 
 /// Returns the variables of the last process of a program that had a loader.
@@ -55,7 +53,7 @@ impl Explain {
         let is_unknown = || finished.graphics.is_none() && !self.program.is_empty();
         let may_hide = || untraced::hides_trace(&finished.environments).is_some() || is_unknown();
         let is_hidden = finished.records.is_empty() && may_hide();
-        let may_repeat = has_failed(finished.ending) && untraced::known(&self.program).is_none();
+        let may_repeat = has_failed(&finished) && untraced::known(&self.program).is_none();
         if self.no_try || self.descriptor || !is_hidden || !may_repeat {
             return Ok(finished);
         }
@@ -141,7 +139,7 @@ impl Explain {
         finished: &Finished,
         folder: Option<&LibraryFolder>,
     ) -> io::Result<Option<Untraced>> {
-        let may_lack = has_failed(finished.ending) && untraced::has_no_loader(finished.graphics.as_deref());
+        let may_lack = has_failed(finished) && untraced::has_no_loader(finished.graphics.as_deref());
         if !may_lack || untraced::known(&self.program).is_some() {
             return Ok(None);
         }
@@ -190,7 +188,10 @@ impl Explain {
             let graphics = finished.graphics.as_deref();
             let unknown = || untraced::unknown(&self.program, graphics, &self.library.path());
             let opened = || missed.words(unknown());
-            let why = untraced::known(&self.program).unwrap_or_else(opened);
+            let cut_short = untraced::cut_short(&self.program, finished);
+            let why = cut_short
+                .or_else(|| untraced::known(&self.program))
+                .unwrap_or_else(opened);
             if report.loader.is_none() {
                 return Ok(Some(why.into()));
             }

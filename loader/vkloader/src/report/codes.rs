@@ -43,7 +43,7 @@ rows! {
         "The program exited during a call, most often because a driver or layer ended the process.",
         "Examine the program itself, for example in a debugger.";
     PROGRAM_ENDED = "program.ended", "program", rank::ASIDE,
-        "Another process asked the program to end, by a signal.",
+        "A signal ended the program without a fault in its code, such as a request to end.",
         "";
     PROGRAM_KILLED = "program.killed", "program", rank::FIRST,
         "Another process or the kernel ended the program with SIGKILL.",

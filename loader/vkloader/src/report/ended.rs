@@ -2,15 +2,12 @@
 
 use super::culprit::{Switch, driver_switch, driver_variable, layer_switch};
 use super::decided::busiest;
-use super::{Dropped, Ended, Fact, Kind, codes, layers, rank};
+use super::{Dropped, Ended, Fact, Kind, codes, layers, rank, sent};
 use crate::child::{Ending, Finished};
 use crate::events::{Event, Record, Step};
 use crate::shell::word;
 use crate::{installed, names};
 use std::collections::HashMap;
-
-/// Signals that a person or program sends to ask a process to end.
-const ASKING: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
 impl From<Ending> for Ended {
     fn from(ending: Ending) -> Self {
@@ -46,15 +43,14 @@ pub(super) fn finding(ending: Ending, records: &[&Record]) -> Option<Dropped> {
         Ending::Status(status) => {
             let mut found = codes::PROGRAM_FAILED.about_any("the program");
             found.reason = format!("The program ended with {}.", names::status(status));
-            return Some(found);
-        }
-        Ending::Signal(number) if ASKING.contains(&number) && within.is_none() => {
-            let mut found = codes::PROGRAM_ENDED.about_any("the program");
-            found.reason = format!("The program was ended from outside by {}.", names::signal(number));
+            found.advice = sent::of_status(status).map_or(found.advice, String::from);
             return Some(found);
         }
         Ending::Signal(libc::SIGKILL) => return Some(killed(within, records)),
-        Ending::Signal(number) if ASKING.contains(&number) => {
+        Ending::Signal(number) if sent::remedy(number).is_some() => {
+            if let Some(found) = sent::finding(number, records) {
+                return Some(found);
+            }
             (codes::PROGRAM_ENDED, format!("was ended by {}", names::signal(number)))
         }
         Ending::Signal(number) => (
@@ -80,6 +76,11 @@ pub(super) fn finding(ending: Ending, records: &[&Record]) -> Option<Dropped> {
         Some(library) => leave_out(&mut found, library, records),
         None if within.is_some() => suspect_layers(&mut found, records),
         None => {}
+    }
+    if let Ending::Signal(number) = ending
+        && let Some(first) = sent::remedy(number).filter(|_| !sent::is_request(number))
+    {
+        found.advice = format!("{first} If that does not help: {}", found.advice);
     }
     Some(found)
 }

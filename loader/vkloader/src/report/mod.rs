@@ -17,6 +17,7 @@ mod layers;
 mod only_here;
 pub(crate) mod other;
 pub(crate) mod rank;
+mod sent;
 mod settings;
 mod stood;
 mod surroundings;
@@ -39,6 +40,7 @@ pub(crate) use failed::TO_UPDATE;
 pub(crate) use layers::{
     DISCRETE, MESAS as MESAS_LAYER, WITHOUT as WITHOUT_LAYERS, controlling_in, has_chain, obstructed,
 };
+pub(crate) use sent::cut_short;
 pub(crate) use surroundings::CONTAINERS;
 
 use crate::causes::{Limits, Snap};

@@ -1,6 +1,7 @@
 //! Describes where a program stood that was ended from outside: in a driver, in a layer, or in its own code.
 
 use super::culprit::standing;
+use super::sent::OF_TIMEOUT;
 use super::{Device, Dropped, Fact, Kind, codes, ended, rank};
 use crate::child::{Ending, Finished};
 use crate::crash::Stand;
@@ -13,9 +14,6 @@ const LONG: Duration = Duration::from_secs(4);
 
 /// Shortest time for which a call that does not return counts as the reason why time ran out.
 const LONG_WITH_LIMIT: Duration = Duration::from_secs(1);
-
-/// Status of `timeout` if it ended the program that it started.
-const OF_TIMEOUT: i32 = 124;
 
 /// Codes of findings about a program that was ended from outside.
 const ENDED: [&codes::Row; 3] = [codes::PROGRAM_ENDED, codes::PROGRAM_HUNG, codes::PROGRAM_KILLED];

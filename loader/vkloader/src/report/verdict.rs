@@ -22,7 +22,7 @@ const ENDINGS: [(&codes::Row, &str); 22] = [
     (codes::PROGRAM_HUNG, "The program did not end in time"),
     (codes::PROGRAM_EXITED, "The program exited during a call"),
     (codes::PROGRAM_KILLED, "The program was killed"),
-    (codes::PROGRAM_ENDED, "The program was ended during a call"),
+    (codes::PROGRAM_ENDED, "The program was ended by a signal"),
     (codes::INSTANCE_LAYER_MISSING, "The program got no instance"),
     (codes::INSTANCE_LAYER_LEFT_OUT, "The program got no instance"),
     (codes::INSTANCE_EXTENSION_MISSING, "The program got no instance"),

@@ -149,10 +149,43 @@ fn a_program_that_fails_before_it_opens_a_loader_comes_with_its_last_lines() {
     let explained = self::explain(&machine, "return 3;");
     assert_eq!(explained.first(), "program.failed-early");
     assert!(
-        explained.advice().starts_with("It printed nothing"),
+        explained
+            .advice()
+            .starts_with("Read what it printed on its standard output"),
         "{}",
         explained.advice()
     );
+}
+
+/// A signal that asks a program to end says nothing about drivers and devices.
+#[test]
+fn a_program_that_a_signal_ended_before_it_listed_devices_is_said_as_that() {
+    let machine = machine();
+    let begin = "#include <signal.h>\n#include <unistd.h>\n";
+    let explain = |text: &str| {
+        let program = machine.c_program(&format!("{begin}{BEGIN}int main(void) {{ {text} }}\n"));
+        let library = library();
+        machine.explain_with(&["--library", library.to_str().expect("plain"), "--", &program])
+    };
+    let explained = explain("dlopen(\"libvulkan.so.1\", 2); kill(getpid(), SIGTERM); pause();");
+    assert_eq!(explained.first(), "program.ended", "{:#}", explained.report);
+    let findings = explained.findings();
+    assert!(findings.contains("it had not listed the devices"), "{findings}");
+    let explained = explain("kill(getpid(), SIGTERM); pause();");
+    assert_told(
+        &explained,
+        "it opened no Vulkan loader before it was ended by signal 15 (SIGTERM)",
+        "Find out what sent the signal",
+    );
+    let explained = explain("return 137;");
+    assert_told(
+        &explained,
+        "it opened no Vulkan loader before it ended with status 137",
+        "dmesg",
+    );
+    let explained = explain("dlopen(\"libvulkan.so.1\", 2); kill(getpid(), SIGXCPU); pause();");
+    assert_eq!(explained.first(), "program.ended", "{:#}", explained.report);
+    assert!(explained.advice().contains("ulimit -t"), "{}", explained.advice());
 }
 
 #[test]

@@ -191,6 +191,23 @@ pub(super) const ROWS: &[Row] = &[
     .about("libnvidia-gpucomp.so.580.159.04 is missing, which libnvidia-eglcore.so.580.159.04 needs")
     .remedy("Reinstall NVIDIA's driver 580.159.04", |machine| install(machine, "gpucomp")),
     Row::new(
+        "libraries that the driver opens while it runs need a library of the system that is missing",
+        |machine| {
+            nvidia(machine);
+            compile(machine, "libraries/libvkltshared.so", "int shared;\n", &["-Wl,-soname,libvkltshared.so"]);
+            let needed = machine.path("libraries/libvkltshared.so").display().to_string();
+            for name in ["eglcore", "glcore"] {
+                compile(machine, &companion(name), &format!("int {name};\n"), &[&needed]);
+            }
+            fs::remove_file(&needed).expect("just made");
+        },
+        "driver.no-global-function",
+    )
+    .about("libvkltshared.so is missing, which ")
+    .remedy("Install the packages that bring libvkltshared.so", |machine| {
+        compile(machine, "libraries/libvkltshared.so", "int shared;\n", &[]);
+    }),
+    Row::new(
         "several libraries of the driver are empty",
         |machine| {
             nvidia(machine);

@@ -42,7 +42,7 @@ pub(super) const ROWS: &[Row] = &[
     .remedy("Correct the file", reinstall),
     Row::new("a manifest is empty", |machine| write(machine, ""), "file.invalid-json")
         .about("bad.json")
-        .remedy("reinstall the package", reinstall),
+        .remedy("Reinstall the package", reinstall),
     Row::new(
         "a manifest has a comma too many",
         |machine| write(machine, "{\"ICD\": {},}"),
@@ -160,7 +160,7 @@ pub(super) const ROWS: &[Row] = &[
         "file.not-found",
     )
     .about("bad.json")
-    .remedy("install the package", |machine| {
+    .remedy("Bring /nowhere/bad.json back", |machine| {
         fs::remove_file(machine.path(FILE)).expect("removed");
         reinstall(machine);
     }),

@@ -175,10 +175,13 @@ pub(super) const ROWS: &[Row] = &[
         "file.not-found",
     )
     .about("is a link to /nowhere/share/good.json, which is not there")
-    .remedy("Remove the link (rm ", |machine| {
-        fs::remove_file(machine.path(MANIFEST)).expect("a link");
-        good(machine);
-    }),
+    .remedy(
+        "Bring /nowhere/share/good.json back, or let the link lead to a manifest that exists",
+        |machine| {
+            fs::remove_file(machine.path(MANIFEST)).expect("a link");
+            good(machine);
+        },
+    ),
     Row::new(
         "a package of another system names another folder for libraries",
         |machine| {

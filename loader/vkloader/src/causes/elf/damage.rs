@@ -1,6 +1,7 @@
 //! Faults of files that are to be opened as libraries: missing, empty, truncated, for another processor, or closed to the user.
 
 use super::closure::{self, Closure, Identity};
+use super::removed::is_by_hand;
 use super::{FOR_ANOTHER_SYSTEM, locate, refused, shown};
 use crate::causes::instance::to_install;
 use crate::causes::packages;
@@ -196,9 +197,11 @@ pub(in crate::causes) fn remedy(file: &Path, library: &Path, own: Identity) -> S
 
 /// Returns the remedy that replaces a file by the file of its package.
 fn to_reinstall(file: &Path) -> String {
+    let is_by_hand = is_by_hand(file);
     let file = shown(file);
     match installed::owner(&file) {
         Some(owner) => format!("Reinstall {owner}, which brings {file}"),
+        None if is_by_hand => format!("Build or download {file} again, which belongs to no package"),
         None => format!("Reinstall the package that brings {file}"),
     }
 }

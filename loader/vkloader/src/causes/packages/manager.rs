@@ -1,6 +1,6 @@
 //! Package managers, and their commands that install libraries.
 
-use super::{LLVM, packages};
+use super::{LLVM, may_have, packages};
 use crate::causes::elf::{self, Identity};
 use crate::installed;
 use std::fs::{self, File};
@@ -126,8 +126,7 @@ impl Manager {
     /// Returns the command that installs the packages with the libraries in `libraries`, for programs with the identity `own`. Returns `None`
     /// without libraries, and for libraries that belong to no package, because their names have no version.
     pub(super) fn install(self, libraries: &[&str], own: Identity) -> Option<String> {
-        let versioned = |library: &&&str| library.contains(".so.") || packages(library).is_some();
-        let libraries: Vec<&str> = libraries.iter().filter(versioned).copied().collect();
+        let libraries: Vec<&str> = libraries.iter().filter(|library| may_have(library)).copied().collect();
         if libraries.is_empty() {
             return None;
         }
