@@ -317,7 +317,7 @@ fn words_of_the_linker(dropped: &Dropped) -> Option<String> {
 /// Adds an explanation of the dynamic linker's message about versions and symbols.
 fn in_words_of_the_linker(dropped: &mut Dropped, words: &str, own: Identity, program: Option<&Path>) {
     let explained = too_old(words, &dropped.name, own)
-        .or_else(|| undefined(words, own, program))
+        .or_else(|| undefined(words, own, program, &dropped.name))
         .or_else(|| elsewhere::unsearched(words, own));
     if let Some((finding, advice)) = explained {
         dropped.findings.insert(0, finding);
@@ -359,10 +359,10 @@ mod tests {
             "{advice}"
         );
         let (finding, _) =
-            undefined("/opt/libdriver.so: undefined symbol: drmOpen, version X", own, None).expect("a symbol");
+            undefined("/opt/libdriver.so: undefined symbol: drmOpen, version X", own, None, "").expect("a symbol");
         assert!(finding.contains("needs the symbol drmOpen,"), "{finding}");
         let (finding, _) =
-            undefined("/opt/My App/libdriver.so: undefined symbol: drmOpen", own, None).expect("a symbol");
+            undefined("/opt/My App/libdriver.so: undefined symbol: drmOpen", own, None, "").expect("a symbol");
         assert!(finding.starts_with("/opt/My App/libdriver.so needs"), "{finding}");
         let words = "/opt/My App/libnone.so.6: version `V_2' not found (required by /opt/libdriver.so)";
         let (finding, _) = too_old(words, "", own).expect("a version");
@@ -371,7 +371,9 @@ mod tests {
             "{finding}"
         );
         assert!(!contains(&std::env::current_exe().expect("a path"), ""));
-        assert!(too_old("cannot open shared object file", "", own).is_none() && undefined("x", own, None).is_none());
+        assert!(
+            too_old("cannot open shared object file", "", own).is_none() && undefined("x", own, None, "").is_none()
+        );
     }
 
     #[test]

@@ -209,6 +209,9 @@ const OF_DEBIAN: [(&str, &str); 4] = [
     ("libnvidia-", "libnvidia-glcore libnvidia-eglcore"),
 ];
 
+/// Programs that NVIDIA's own installer leaves in the system, relative to the root folder.
+const OF_INSTALLER: [&str; 2] = ["usr/bin/nvidia-uninstall", "usr/bin/nvidia-installer"];
+
 /// Returns the remedy for NVIDIA's driver without the library `library`, on the system whose root folder is `root`.
 fn for_nvidia(library: &str, root: &Path) -> String {
     let text = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_default();
@@ -224,6 +227,11 @@ fn for_nvidia(library: &str, root: &Path) -> String {
     let release = text("etc/os-release");
     let is = |id: &str| release.lines().any(|line| line == format!("ID={id}"));
     let series = version.split('.').next().filter(|series| !series.is_empty());
+    // NVIDIA's own installer belongs to no package, and a package beside it would have another version.
+    if OF_INSTALLER.iter().any(|program| root.join(program).exists()) {
+        let file = format!("NVIDIA-Linux-{}-{version}.run", std::env::consts::ARCH);
+        return of_nvidia(version, Some(format!("run its installer again, {file}")));
+    }
     let command = match (is("debian"), is("ubuntu"), series) {
         (true, ..) => OF_DEBIAN
             .iter()
@@ -304,5 +312,12 @@ mod tests {
             let advice = for_nvidia(library, root.path());
             assert!(advice.contains(&format!(": {command}; all")), "{advice}");
         }
+        fs::create_dir_all(root.path().join("usr/bin")).expect("folders");
+        write(OF_INSTALLER[0], "");
+        let advice = for_nvidia("libGLX_nvidia.so.550.54.14", root.path());
+        assert!(
+            advice.contains("-550.54.14.run; all") && !advice.contains("pacman"),
+            "{advice}"
+        );
     }
 }

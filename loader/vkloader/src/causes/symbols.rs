@@ -36,7 +36,7 @@ pub(super) fn explain(
     let Some((library, _)) = words.split_once(": ") else {
         return;
     };
-    let Some((finding, advice)) = elf::undefined(&words, about.0, about.1) else {
+    let Some((finding, advice)) = elf::undefined(&words, about.0, about.1, &dropped.name) else {
         return;
     };
     if dropped.name != library {
@@ -59,7 +59,7 @@ pub(crate) fn of_layer(report: &mut Report) {
         return;
     };
     let about = (own, program.as_deref().map(Path::new));
-    let added = of_library(&library, about).and_then(|words| elf::undefined(&words, about.0, about.1));
+    let added = of_library(&library, about).and_then(|words| elf::undefined(&words, about.0, about.1, &library));
     if let Some((finding, advice)) = added {
         add(found, finding, advice);
     }

@@ -248,6 +248,24 @@ pub(super) const ROWS: &[Row] = &[
     })
     .gone(),
     Row::new(
+        "a driver that its manifest names by a path lies in a folder of a variable, and needs a symbol that no library has",
+        |machine| {
+            compiled(
+                machine,
+                "extern int vklt_nowhere;\nint *use = &vklt_nowhere;\n",
+                &["vkltold"],
+            );
+            let folder = machine.path("libraries").display().to_string();
+            machine.variable("LD_LIBRARY_PATH", folder);
+        },
+        "driver.not-opened",
+    )
+    .about("needs the symbol vklt_nowhere")
+    .remedy("Update", |machine| {
+        compile(machine, "vkltold", "int vklt_nowhere;\n", &[])
+    })
+    .gone(),
+    Row::new(
         "a library is no driver",
         |machine| compiled(machine, "int nothing_more;\n", &[]),
         "driver.no-entry-point",

@@ -32,7 +32,7 @@ pub(super) const ROWS: &[Row] = &[
         "file.invalid-json",
     )
     .about("good.json is empty")
-    .remedy("reinstall", good),
+    .remedy("Reinstall", good),
     Row::new(
         "the library is a link to a version that was removed",
         |machine| {

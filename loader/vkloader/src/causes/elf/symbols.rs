@@ -88,8 +88,14 @@ fn read<H: FileHeader<Endian = Endianness>>(data: &[u8], table: u32) -> Option<S
     Some(symbols)
 }
 
-/// Returns the finding and the remedy for a symbol that no library defines. `words` is a message of the dynamic linker.
-pub(in crate::causes) fn undefined(words: &str, own: Identity, program: Option<&Path>) -> Option<(String, String)> {
+/// Returns the finding and the remedy for a symbol that no library defines. `words` is a message of the dynamic linker. `opened` is the name by which
+/// the driver or layer is opened: a path does not come from a variable.
+pub(in crate::causes) fn undefined(
+    words: &str,
+    own: Identity,
+    program: Option<&Path>,
+    opened: &str,
+) -> Option<(String, String)> {
     let messages::Missing { library, symbol, of } = messages::missing_symbol(words)?;
     let replaced = closure::replaced_by_variable(Path::new(library), own);
     let replaced = replaced.or_else(|| {
@@ -107,7 +113,7 @@ pub(in crate::causes) fn undefined(words: &str, own: Identity, program: Option<&
         ));
     }
     let folder = Path::new(library).parent();
-    if let Some(folder) = folder.filter(|folder| closure::is_in_variable(folder)) {
+    if let Some(folder) = folder.filter(|folder| library != opened && closure::is_in_variable(folder)) {
         return Some((
             format!("{library} needs the symbol {symbol}, which the libraries of this program do not have"),
             format!(
