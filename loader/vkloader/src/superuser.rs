@@ -55,7 +55,7 @@ const FREE: [(&str, &[&str]); 5] = [
     ("systemctl", &["--user", "status", "show"]),
 ];
 /// Commands that change the entry of a file in its folder.
-const OF_FOLDERS: [&str; 6] = ["rm", "mv", "ln", "mkdir", "cp", "sed"];
+const OF_FOLDERS: [&str; 7] = ["rm", "rmdir", "mv", "ln", "mkdir", "cp", "sed"];
 /// Commands that only the owner of a file may run.
 const OF_OWNERS: [&str; 3] = ["chmod", "chown", "chgrp"];
 /// Ends of the text before a command.

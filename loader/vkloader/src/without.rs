@@ -272,7 +272,8 @@ fn keeps_out(report: &mut Report, name: &str) {
     }
 }
 
-/// Adds the first cause of a failure that remains without the variables.
+/// Adds the first cause of a failure that remains without the variables. A broken driver that the variables lead to comes before that cause, because
+/// the user chose this driver.
 fn remaining(report: &mut Report, mut without: Report) {
     let is_known = |one: &Dropped| {
         report
@@ -283,7 +284,16 @@ fn remaining(report: &mut Report, mut without: Report) {
     let is_cause = |one: &Dropped| one.rank < rank::CONSEQUENCE && !one.advice.is_empty() && one.variable.is_none();
     let place = without.dropped.iter().position(is_cause);
     let first = place.map(|place| without.dropped.swap_remove(place));
-    report.dropped.extend(first.filter(|first| !is_known(first)));
+    let Some(mut first) = first.filter(|first| !is_known(first)) else {
+        return;
+    };
+    let is_broken = |one: &&Dropped| {
+        one.subject.starts_with("driver") && (rank::BROKEN..rank::STATUS).contains(&one.rank) && !is_filtered(one)
+    };
+    if let Some(last) = report.dropped.iter().filter(is_broken).map(|one| one.rank).max() {
+        first.rank = first.rank.max(last + 1);
+    }
+    report.dropped.push(first);
 }
 
 /// Returns a function that returns `true` for a finding that exists only because one of the variables in `names` is set.
@@ -319,5 +329,32 @@ fn excuse(report: &mut Report, name: &str) {
         one.findings.push(format!(
             "this was tried without {name}, and no graphics card can be used either"
         ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without the variable that names a broken driver, the system may have no manifest at all.
+    #[test]
+    fn a_broken_driver_of_a_variable_comes_before_what_remains_without_the_variable() {
+        let report = |dropped| Report {
+            dropped: vec![dropped],
+            ..Report::default()
+        };
+        let first = |code: Code, subject: &str| {
+            let mut own = report(Dropped {
+                code: code.name().into(),
+                subject: subject.into(),
+                rank: rank::BROKEN,
+                ..codes::SEARCH_FOLDER_CLOSED.about("own")
+            });
+            remaining(&mut own, report(codes::HARDWARE_NO_MANIFEST.about("card")));
+            own.dropped.sort_by_key(|one| one.rank);
+            own.dropped.swap_remove(0).name
+        };
+        assert_eq!(first(Code::DriverNotOpened, "driver"), "own");
+        assert_eq!(first(Code::LayerLibraryNotOpened, "layer"), "card");
     }
 }

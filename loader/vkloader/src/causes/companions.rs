@@ -183,16 +183,14 @@ impl Set {
             }
             faults.extend(found.iter().flat_map(|path| lacking(path, &ending, own)));
             let needed = found.and_then(|path| read(&path)).unwrap_or_default().names;
-            let of_set = needed.into_iter().filter(|needed| needed.ends_with(&ending));
-            for needed in of_set {
+            for needed in needed.into_iter().filter(|needed| needed.ends_with(&ending)) {
                 linked.insert(needed.clone());
                 waiting.push((needed, name.clone()));
             }
         }
         let is_named = |name: &String| linked.contains(name) || findings.iter().any(|finding| finding.contains(name));
         only_one_core(&mut faults, is_named);
-        let mut known = BTreeSet::new();
-        faults.retain(|one| !matches!(&one.place, Place::Needed(name) if !known.insert(name.clone())));
+        name_once(&mut faults);
         for name in self.beside(&ending).difference(&names) {
             let path = self.folder().join(name);
             if let Some(fault) = Fault::of(&path, own) {
@@ -216,6 +214,12 @@ impl Set {
             .filter(|name| name.starts_with("lib") && name.ends_with(ending))
             .collect()
     }
+}
+
+/// Removes repetitions of missing libraries of the system.
+fn name_once(faults: &mut Vec<Broken>) {
+    let mut known = BTreeSet::new();
+    faults.retain(|one| !matches!(&one.place, Place::Needed(name) if !known.insert(name.clone())));
 }
 
 /// Returns the missing libraries of the system that the driver's library at `path` needs, also indirectly. The names of the driver's own libraries end

@@ -18,7 +18,6 @@ use super::packages;
 use crate::installed;
 use crate::paths::file_name;
 use crate::report::{Absent, Dropped, Kind, codes, rank};
-use crate::shell;
 pub(crate) use contents::contained;
 use contents::contains;
 pub(crate) use damage::Fault;

@@ -57,8 +57,8 @@ pub(super) fn explain(dropped: &mut Dropped, home: &str) {
     }
 }
 
-/// Returns the remedy for a manifest `path` that is a link to the missing file `target`. `restore` returns the remedy of a package: the package of the
-/// target brings the target back, and the package of the manifest replaces a link that something else put in the place of its file.
+/// Returns the remedy for a manifest `path` that is a link to the missing file `target`. `restore` returns the remedy of a package. The package of the
+/// target brings the target back. The package of the manifest replaces a link that something else put in the place of its file.
 fn without_target(path: &str, target: &Path, restore: impl Fn() -> Option<String>) -> String {
     let remove = format!("rm {}", word(path));
     if target.starts_with(ALTERNATIVES) {

@@ -1,7 +1,8 @@
 //! Remedies for manifests that name a library which is missing, or which was installed by hand.
 
-use super::{file_name, shown};
+use super::shown;
 use crate::causes::{packages, usual_manifests};
+use crate::paths::file_name;
 use crate::report::Dropped;
 use crate::{installed, manifests, shell};
 use std::path::Path;
