@@ -1,12 +1,13 @@
 //! Captures the state of a process when a signal ends it.
 
+use super::callee;
 use super::cfi;
 use super::code;
 use super::maps::{History, Maps};
 use super::memory::Memory;
 use super::preload;
 use super::processes::{self, folder};
-use super::registers::{Registers, number};
+use super::registers::{Machine, Registers, Signalling, number};
 use super::unwind::{Place, Walk};
 use super::{Crash, Environment, Frame, Instruction, ShortFile, TRACE, arguments, exception};
 use crate::causes::Limits;
@@ -15,10 +16,13 @@ use crate::paths::file_name;
 use rustix::fs::{StatVfsMountFlags, statvfs};
 use rustix::process::Pid;
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Upper bound on the distance in bytes between the stack pointer and an address that a function uses for its variables.
 const NEAR_STACK: u64 = 1 << 20;
+/// Functions of C libraries that can send a signal to the thread that calls them.
+const RAISING: [&str; 6] = ["abort", "gsignal", "kill", "pthread_kill", "raise", "tgkill"];
 
 /// The state of a thread at the moment when it received a signal.
 #[derive(Clone)]
@@ -119,6 +123,7 @@ pub(super) fn crash(
     let sp = interrupted.map_or_else(|| place.registers.sp(), |(_, sp)| sp);
     let own_number = own.get("NStgid").copied().unwrap_or(process);
     let is_raised = !place.is_fault() && last.sender().is_some_and(|sender| i64::from(sender) == own_number);
+    let described = described((thread, process), &places[begin..], &walk, history);
     Some(Crash {
         signal,
         address: place.address(),
@@ -130,7 +135,7 @@ pub(super) fn crash(
         system_call: place.registers.system_call.filter(|_| signal == libc::SIGSYS),
         sender: last.sender().filter(|sender| i64::from(*sender) != own_number),
         is_raised,
-        is_from_thread: is_raised && is_of_other(&known, last),
+        is_from_thread: is_raised && is_of_other(&known, last, &described.frames),
         is_stack_overflow: is_stack_overflow(place, &maps),
         short_file: short_file(place, thread, &maps),
         arguments: found.arguments,
@@ -140,7 +145,7 @@ pub(super) fn crash(
         passed: found.passed,
         mapped: files_of_linker(&maps, place.registers.pc),
         exception: exception_of(place, signal, sp, &memory),
-        ..described((thread, process), &places[begin..], &walk, history)
+        ..described
     })
 }
 
@@ -177,12 +182,25 @@ fn files_of_linker(maps: &Maps, at: u64) -> Vec<String> {
     }
 }
 
-/// Returns `true` if another thread of the process sent the signal of `last`. A handler that sent the signal of a fault again has returned to the
-/// fault.
-fn is_of_other(known: &[(i32, &Snapshot)], last: &Snapshot) -> bool {
+/// Returns `true` if another thread of the process sent the signal of `last`, whose thread has the functions `frames` on its stack. A handler that
+/// sent the signal of a fault again has returned to the fault.
+fn is_of_other(known: &[(i32, &Snapshot)], last: &Snapshot, frames: &[Frame]) -> bool {
     let end = (last.registers.pc, last.registers.sp());
-    let is_repeated = known.iter().any(|(_, one)| one.order != last.order && one.is_at(end));
-    !last.registers.is_sending && !is_repeated
+    let is_repeated = || known.iter().any(|(_, one)| one.order != last.order && one.is_at(end));
+    let is_sender = match last.registers.signalling {
+        Signalling::Sends => true,
+        // The names of functions are read from files for x86-64 only.
+        Signalling::Unblocks => last.registers.machine != Machine::X64 || is_raising(frames),
+        Signalling::Neither => false,
+    };
+    !is_sender && !is_repeated()
+}
+
+/// Returns `true` if one of the innermost functions on a stack sends a signal. Some C libraries block all signals while they send one.
+fn is_raising(frames: &[Frame]) -> bool {
+    let name = |frame: &Frame| callee::containing(Path::new(frame.file.as_deref()?), frame.offset);
+    let mut names = frames.iter().take(4).filter_map(name);
+    names.any(|name| RAISING.contains(&name.as_str()))
 }
 
 /// Returns the C++ exception of a 64-bit program that ended itself with SIGABRT at `place`.

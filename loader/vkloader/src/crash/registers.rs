@@ -116,21 +116,36 @@ impl Machine {
         bytes.get(place * word..(place + 1) * word).map(number)
     }
 
-    /// Returns `true` if a thread with the registers `bytes`, in the kernel's order, sends a signal, or unblocks signals after it sent one.
-    fn is_sending(self, bytes: &[u8]) -> bool {
-        // The numbers of kill, tkill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo and rt_sigprocmask.
-        let calls: [u64; 6] = match self {
-            Self::X64 => [62, 200, 234, 129, 297, 14],
-            Self::X86 => [37, 238, 270, 178, 335, 175],
-            Self::Arm64 => [129, 130, 131, 138, 240, 135],
+    /// Returns the use of signals by a thread with the registers `bytes`, in the kernel's order.
+    fn signalling(self, bytes: &[u8]) -> Signalling {
+        // The numbers of kill, tkill, tgkill, rt_sigqueueinfo and rt_tgsigqueueinfo, and the number of rt_sigprocmask.
+        let (sends, masks): ([u64; 5], u64) = match self {
+            Self::X64 => ([62, 200, 234, 129, 297], 14),
+            Self::X86 => ([37, 238, 270, 178, 335], 175),
+            Self::Arm64 => ([129, 130, 131, 138, 240], 135),
         };
-        self.system_call(bytes).is_some_and(|call| calls.contains(&call))
+        match self.system_call(bytes) {
+            Some(call) if sends.contains(&call) => Signalling::Sends,
+            Some(call) if call == masks => Signalling::Unblocks,
+            _ => Signalling::Neither,
+        }
     }
 
     /// Returns the column of unwind tables that contains the return address.
     pub(super) fn back(self) -> u16 {
         self.layout().back as u16
     }
+}
+
+/// The use of signals by a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Signalling {
+    /// The thread sends a signal.
+    Sends,
+    /// The thread unblocks signals. The signal may come from the thread itself or from another thread.
+    Unblocks,
+    /// The thread does something else.
+    Neither,
 }
 
 /// The registers of a thread, or of a function's caller.
@@ -141,8 +156,8 @@ pub(super) struct Registers {
     pub(super) pc: u64,
     /// Number of the system call that the thread makes, or made last; `None` for the caller of a function.
     pub(super) system_call: Option<u64>,
-    /// `true` if the thread sends a signal, or sent one in its last system call.
-    pub(super) is_sending: bool,
+    /// The use of signals in the current or last system call.
+    pub(super) signalling: Signalling,
     /// The values of the registers, by DWARF number.
     values: Vec<u64>,
 }
@@ -158,7 +173,7 @@ impl Registers {
             pc: *words.get(layout.pc)?,
             // The names of system calls are those of this program's own processor.
             system_call: machine.system_call(bytes).filter(|_| layout.word == size_of::<usize>()),
-            is_sending: machine.is_sending(bytes),
+            signalling: machine.signalling(bytes),
             values: layout.places.iter().map(|&place| words[place]).collect(),
         })
     }
@@ -174,7 +189,7 @@ impl Registers {
             machine,
             pc,
             system_call: None,
-            is_sending: false,
+            signalling: Signalling::Neither,
             values,
         }
     }
@@ -243,8 +258,9 @@ mod tests {
         let sending = |call: u64| {
             let words = (0..27).map(|place| if place == 15 { call } else { 0 });
             let bytes: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
-            Registers::of(&bytes).expect("64 bit").is_sending
+            Registers::of(&bytes).expect("64 bit").signalling
         };
-        assert!(sending(234) && !sending(u64::MAX) && !sending(202));
+        assert_eq!([234, 14].map(sending), [Signalling::Sends, Signalling::Unblocks]);
+        assert_eq!([u64::MAX, 202].map(sending), [Signalling::Neither; 2]);
     }
 }

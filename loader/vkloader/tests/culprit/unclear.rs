@@ -167,14 +167,18 @@ fn a_second_run_leaves_out_the_layer_that_may_be_at_fault() {
     }
 }
 
-/// A thread of the driver ends the program, as the watchdogs of some drivers do.
+/// A thread of the driver ends the program, as the watchdogs of some drivers do. The signal may reach the program when it unblocks signals.
 #[test]
 fn a_signal_of_another_thread_is_not_the_fault_of_the_code_on_the_stack() {
     if !has_compiler() {
         return;
     }
     let wrong = Wrong::built();
-    for words in ["driver call signal", "program created signal"] {
+    for words in [
+        "driver call signal",
+        "program created signal",
+        "program created unblock",
+    ] {
         let machine = wrong.machine(words, "");
         let explained = Wrong::explain(&machine, &[], &[&wrong.program()]);
         let crash = crash_of(&explained);

@@ -88,6 +88,17 @@ static void await_signal() {
     for (;;) nothing++;
 }
 
+// Starts a thread that sends a signal to this thread while this thread blocks it.
+static void unblock_signal() {
+    sigset_t all, old;
+    pthread_t thread;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    pthread_create(&thread, nullptr, end, (void *)pthread_self());
+    pthread_join(thread, nullptr);
+    pthread_sigmask(SIG_SETMASK, &old, nullptr);
+}
+
 static void run_made_code() {
     unsigned char *code = (unsigned char *)mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 #if defined(__x86_64__) || defined(__i386__)
@@ -124,6 +135,7 @@ __attribute__((noinline)) static void go_wrong(const std::string &how) {
     else if (name == "smash") smash(4000);
     else if (name == "raise") raise(SIGSEGV);
     else if (name == "signal") await_signal();
+    else if (name == "unblock") unblock_signal();
     else if (name == "made") run_made_code();
     else if (name == "library") NAMED(OWNER, go_wrong)("write");
     else if (name == "library-abort") NAMED(OWNER, go_wrong)("abort");
