@@ -10,9 +10,6 @@ use crate::report::{Card, Dropped, Hidden, Report, Verdict, codes, rank};
 use faults::{guests_first, is_fault, is_obstacle};
 use reasons::Code;
 
-/// Codes of findings about cards for which there is no Vulkan driver.
-const WITHOUT_VULKAN: [&codes::Row; 2] = [codes::HARDWARE_WITHOUT_VULKAN, codes::HARDWARE_DISPLAY_ONLY];
-
 /// Mesa's driver for guests of the Android emulator, which many systems have and which is not in the table of drivers.
 const OF_EMULATOR: &str = "libvulkan_gfxstream.so";
 
@@ -50,15 +47,11 @@ pub(super) fn rank_after_faults(report: &mut Report, usual: &[String]) {
 
 /// Returns `true` if the system shows no card for which there is a Vulkan driver.
 fn has_no_card(report: &Report) -> bool {
-    let is_named = |row: &codes::Row, name: &str| {
-        let mut all = report.dropped.iter();
-        all.any(|one| one.code == row.name && (name.is_empty() || one.name == name))
-    };
-    let is_useless = |card: &Card| WITHOUT_VULKAN.iter().any(|row| is_named(row, &card.to_string()));
-    if report.hardware.is_empty() {
-        return is_named(codes::HARDWARE_NONE, "");
+    let none = || report.dropped.iter().any(|one| one.code == codes::HARDWARE_NONE.name);
+    match report.hardware.is_empty() {
+        true => none(),
+        false => report.hardware.iter().all(|card| report.has_no_driver(card)),
     }
-    report.hardware.iter().all(is_useless)
 }
 
 /// Names the card whose driver a variable leaves out, on a machine where another card works. A filter for the whole session is often forgotten, so

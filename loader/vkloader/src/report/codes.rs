@@ -200,7 +200,7 @@ rows! {
         "The graphics card has a kernel driver and a Vulkan driver, but the Vulkan driver lists no device for the card.",
         "Update the Vulkan driver, because the card may be newer than the driver; look in dmesg for messages of the kernel driver.";
     HARDWARE_WITHOUT_VULKAN = "hardware.without-vulkan", "hardware", rank::ASIDE - 6,
-        "The graphics card has a kernel driver for which there is no Vulkan driver.",
+        "No Vulkan driver exists for the graphics card, or for its kernel driver.",
         "Use a software driver, such as Mesa's lavapipe: mesa-vulkan-drivers (Debian, Ubuntu, Fedora) or vulkan-swrast (Arch); in a virtual machine, choose a card that can draw, such as virtio-gpu with Venus.";
     HARDWARE_NVIDIA_VERSIONS = "hardware.nvidia-versions", "hardware", rank::HARDWARE,
         "NVIDIA's kernel module and user libraries have different versions.",

@@ -194,11 +194,12 @@ impl Report {
                 let of = |wanted: &codes::Row| ENDINGS.iter().find(|(row, _)| row.name == wanted.name).and_then(find);
                 let failed_call = || of(codes::PROGRAM_CALL_FAILED);
                 let before_crash = || all().next().map(|crash| failed_call().unwrap_or(crash));
-                // On a machine without a card, a software device is all that programs can expect.
-                let is_bare = self.hardware.is_empty();
+                // On a machine without a card for Vulkan, a software device is all that programs can expect.
+                let is_bare = self.hardware.iter().all(|card| self.has_no_driver(card));
                 let bare = || {
                     failed_call()
                         .or_else(|| of(codes::PROGRAM_CHOSE_NONE))
+                        .or_else(|| of(codes::PROGRAM_FAILED))
                         .filter(|_| is_bare)
                 };
                 all()
@@ -214,6 +215,17 @@ impl Report {
                     .find(|(found, _)| found.code == first.code)
             }
         }
+    }
+
+    /// Returns `true` if a finding says that no Vulkan driver exists for a card, such as the card of a virtual machine that only shows pictures. A card
+    /// that needs another kernel driver has the rank of an obstacle.
+    pub(crate) fn has_no_driver(&self, card: &Card) -> bool {
+        let rows = [codes::HARDWARE_WITHOUT_VULKAN, codes::HARDWARE_DISPLAY_ONLY];
+        let name = card.to_string();
+        let is_it = |one: &Dropped| one.name == name && one.rank > rank::HARDWARE;
+        self.dropped
+            .iter()
+            .any(|one| is_it(one) && rows.iter().any(|row| row.name == one.code))
     }
 
     /// Returns `true` if programs find no loader, so that the devices in the report are only those of the examined library.
@@ -293,161 +305,4 @@ impl Report {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_head_has_the_file_a_fact_and_the_origin_of_a_variable() {
-        let mut found = codes::DEVICE_NOT_CREATED.about("card");
-        found.file = Some("/lib/a.so".into());
-        let origin = |is_file, text: &str| {
-            let variable = "VK_X".into();
-            Fact::new(Kind::Origin { variable, is_file }, text)
-        };
-        found.findings = vec![
-            Fact::of_log("long"),
-            "libx.so is missing".into(),
-            "another fact".into(),
-            origin(false, "VK_X: set by process 1 (sh), or in a command that it ran"),
-            origin(true, "VK_X: /etc/environment, line 2, sets it"),
-        ]
-        .into();
-        assert_eq!(
-            found.head_facts(),
-            [
-                "device: card (/lib/a.so)",
-                "libx.so is missing",
-                "VK_X: /etc/environment, line 2, sets it"
-            ]
-        );
-        found.advice = "Update card in /lib/a.so, because libx.so is missing".into();
-        found.findings.truncate(2);
-        assert!(found.head_facts().is_empty(), "the remedy has all of them");
-        let mut found = codes::PROGRAM_FAILED.about_any("the program");
-        found.findings = [Fact::of_system("no")].into();
-        assert_eq!(found.head_facts(), ["the system says: no"]);
-    }
-
-    #[test]
-    fn a_machine_without_a_card_comes_after_a_word_without_effect() {
-        let word = Dropped {
-            rank: rank::CONSEQUENCE,
-            ..codes::VARIABLE_NO_MATCH.about("VK_INSTANCE_LAYERS")
-        };
-        let mut report = Report {
-            verdict: Verdict::SoftwareOnly,
-            dropped: vec![word, codes::HARDWARE_NONE.about("this machine")],
-            ..Report::default()
-        };
-        let first = |report: &Report| report.first_cause().map(|one| one.code.clone());
-        assert_eq!(first(&report).as_deref(), Some(codes::VARIABLE_NO_MATCH.name));
-        report.dropped.push(codes::HARDWARE_NO_NODE.about("card"));
-        report.dropped.remove(1);
-        assert_eq!(first(&report).as_deref(), Some(codes::HARDWARE_NO_NODE.name));
-        report.dropped = vec![codes::HARDWARE_NONE.about("this machine")];
-        assert_eq!(first(&report).as_deref(), Some(codes::HARDWARE_NONE.name));
-    }
-
-    #[test]
-    fn a_layer_does_not_explain_that_only_software_is_usable() {
-        let report = |verdict| Report {
-            verdict,
-            ..Report::default()
-        };
-        let layer = codes::LAYER_CALL_FAILED.about("VK_LAYER_odd");
-        let card = codes::HARDWARE_NO_NODE.about("card");
-        for (verdict, of_layer, of_card) in [
-            (Verdict::Hardware, Some("But: "), Some("But: ")),
-            (Verdict::SoftwareOnly, Some("Also: "), None),
-            (Verdict::Nothing, None, None),
-        ] {
-            assert_eq!(report(verdict).aside(&layer), of_layer);
-            assert_eq!(report(verdict).aside(&card), of_card);
-        }
-    }
-
-    #[test]
-    fn a_card_that_is_not_usable_explains_a_program_that_chose_no_device() {
-        let guests = Dropped {
-            rank: rank::CONSEQUENCE,
-            ..codes::HARDWARE_FOR_GUESTS.about("0000:01:00.0")
-        };
-        let mut report = Report {
-            verdict: Verdict::Hardware,
-            dropped: vec![codes::PROGRAM_CHOSE_NONE.about("the program"), guests],
-            ..Report::default()
-        };
-        let first = |report: &Report| report.first_cause().map(|one| one.code.clone());
-        assert_eq!(first(&report).as_deref(), Some(codes::HARDWARE_FOR_GUESTS.name));
-        report.dropped[1] = codes::HARDWARE_NONE.about("this machine");
-        assert_eq!(first(&report).as_deref(), Some(codes::PROGRAM_CHOSE_NONE.name));
-    }
-
-    #[test]
-    fn a_broken_driver_explains_a_choice_of_none_only_if_a_card_is_missed() {
-        let card = |place: &str| Card {
-            place: place.into(),
-            ..Card::of_amd()
-        };
-        let usable = crate::report::Device {
-            pci: Some("0000:03:00.0".into()),
-            kind: "discrete".into(),
-            is_usable: true,
-            ..crate::report::of_other(&crate::probe::Device::default(), "")
-        };
-        let mut broken = codes::DRIVER_NAMED_TWICE.about("/opt/libown.so");
-        (broken.code, broken.rank) = ("driver.not-opened".into(), rank::BROKEN);
-        let mut report = Report {
-            verdict: Verdict::Hardware,
-            dropped: vec![broken, codes::PROGRAM_CHOSE_NONE.about_any("the program")],
-            devices: vec![usable],
-            hardware: vec![card("0000:03:00.0")],
-            ..Report::default()
-        };
-        let first = |report: &Report| report.first_cause().map(|one| one.code.clone());
-        assert_eq!(first(&report).as_deref(), Some(codes::PROGRAM_CHOSE_NONE.name));
-        report.dropped[0].findings.push(Fact::new(Kind::WithoutCard, "no card"));
-        assert_eq!(first(&report).as_deref(), Some("driver.not-opened"));
-        report.dropped[0].findings = crate::report::Facts::new();
-        report.hardware.push(card("0000:04:00.0"));
-        assert_eq!(first(&report).as_deref(), Some("driver.not-opened"));
-    }
-
-    #[test]
-    fn a_broken_layer_explains_no_failure_after_a_device_was_created() {
-        let first = |had_device, code: &codes::Row| {
-            let mut failed = codes::PROGRAM_FAILED.about_any("the program");
-            if had_device {
-                failed.findings = [Fact::new(Kind::HadDevice, "it had a device")].into();
-            }
-            let report = Report {
-                verdict: Verdict::Hardware,
-                dropped: vec![code.about("other"), failed],
-                ..Report::default()
-            };
-            report.first_cause().map(|one| one.code.clone())
-        };
-        let broken = codes::DEVICE_NOT_CREATED;
-        assert_eq!(first(true, broken).as_deref(), Some(codes::PROGRAM_FAILED.name));
-        assert_eq!(first(false, broken).as_deref(), Some(broken.name));
-        let hides = codes::LAYER_HIDES_FEATURES;
-        assert_eq!(first(true, hides).as_deref(), Some(hides.name));
-    }
-
-    #[test]
-    fn a_failed_call_explains_a_failure_on_a_machine_without_a_card() {
-        let mut report = Report {
-            verdict: Verdict::SoftwareOnly,
-            dropped: vec![
-                codes::HARDWARE_NONE.about("this machine"),
-                codes::PROGRAM_CALL_FAILED.about("vkCreateDevice"),
-            ],
-            ..Report::default()
-        };
-        let first = |report: &Report| report.first_cause().map(|one| one.code.clone());
-        assert_eq!(first(&report).as_deref(), Some("program.call-failed"));
-        // A layer that makes the call fail explains more than the call.
-        report.dropped.insert(0, codes::LAYER_CALL_FAILED.about("VK_LAYER_odd"));
-        assert_eq!(first(&report).as_deref(), Some("layer.call-failed"));
-    }
-}
+mod tests;
