@@ -66,12 +66,6 @@ const OR_FREE: &str = "; or load the free kernel driver: modprobe nouveau.";
 const NVIDIAS_OWN: &str = "Load the kernel module of the card: modprobe nvidia. If that does not help, build it for this kernel (dkms status), and \
     sign it if Secure Boot is on (mokutil --sb-state).";
 
-/// Remedy for an NVIDIA card that the loaded kernel module does not use.
-const REFUSED_BY_NVIDIAS: &str = "Look in dmesg for lines of NVRM, which name the version for the card. Cards before Turing (GTX \
-    16, RTX 20) do not work with the open kernel module (nvidia-open), and need the series 580 or an older one: nvidia-driver-580 (Ubuntu) or \
-    nvidia-580xx-dkms (AUR). Kepler needs the series 470: nvidia-tesla-470-driver (Debian), nvidia-driver-470 (Ubuntu), akmod-nvidia-470xx (RPM Fusion) or \
-    nvidia-470xx-dkms (AUR).";
-
 /// Kernel drivers that make a render node for each of their cards.
 pub(super) const DRAWING: [&str; 3] = ["amdgpu", "i915", "xe"];
 
@@ -164,19 +158,14 @@ fn of_kernel(card: &Card, machine: &Machine, report: &Report) -> Dropped {
         }
         return found;
     }
-    if let Some(version) = machine.nvidia_module().filter(|_| is_nvidias) {
-        let general = || {
-            let words = format!("NVIDIA's kernel module {version} is loaded, but does not use this card");
-            (words, REFUSED_BY_NVIDIAS.into())
-        };
-        let (words, advice) = series::refusal(card, machine).unwrap_or_else(general);
-        found.findings = [words].into();
-        found.advice = advice;
+    if let Some((words, advice)) = series::reason(card, machine).filter(|_| is_nvidias) {
+        (found.findings, found.advice) = ([words].into(), advice);
         return found;
     }
     let state = State::of(machine, wanted);
     found.advice = if is_nvidias {
-        dkms::with_akmods(machine).unwrap_or(NVIDIAS_OWN).into()
+        let load = dkms::with_akmods(machine).unwrap_or(NVIDIAS_OWN);
+        format!("{load}{}", series::other_kind(card))
     } else {
         row.remedy(&state).replace("DEVICE", &format!("{:04x}", card.device))
     };
@@ -273,7 +262,7 @@ fn of_system(found: &mut Dropped, card: &Card, machine: &Machine, wanted: &[&str
         if is_nvidias && machine.has_secure_boot() {
             let words = "Secure Boot is on, so the kernel loads only signed modules";
             found.findings.push(words);
-            found.advice = to_sign(machine);
+            found.advice = to_sign(machine) + &series::other_kind(card);
         }
         return;
     }
@@ -288,7 +277,8 @@ pub(super) fn nouveau_instead(card: &Card, machine: &Machine, report: &Report) -
     const MAKE: &str = "update-initramfs -u (Debian, Ubuntu), dracut -f (Fedora, openSUSE) or mkinitcpio -P (Arch)";
     let mut found = codes::HARDWARE_NOUVEAU.about(card.to_string());
     let wanted = &["nvidia"];
-    if let Some((finding, advice)) = module_of_running_kernel(machine, report, wanted, true) {
+    let reason = series::refusal(card, machine).or_else(|| module_of_running_kernel(machine, report, wanted, true));
+    if let Some((finding, advice)) = reason {
         (found.findings, found.advice) = ([finding].into(), advice);
         return found;
     }
