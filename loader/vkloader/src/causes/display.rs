@@ -98,6 +98,9 @@ fn problems(report: &Report) -> Vec<Problem> {
         let problems: Option<Vec<Problem>> = servers.into_iter().flatten().collect();
         return problems.unwrap_or_default();
     }
+    if session::has_usual_compositor(report, only) {
+        return Vec::new();
+    }
     let variables = if only == Some(System::X11) {
         session::x11(&report.variables).or_else(session::wayland)
     } else {

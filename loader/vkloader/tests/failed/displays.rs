@@ -379,6 +379,12 @@ fn a_display_that_a_program_does_not_need_is_not_missed() {
         "{:#}",
         explained.report
     );
+    // Without both variables, programs use the socket of the first compositor, except in a session of another kind.
+    machine.unset("WAYLAND_DISPLAY");
+    machine.unset("DISPLAY");
+    assert!(!of_program(&machine, &program, &[]).codes().contains(&"display.missing"));
+    machine.variable("XDG_SESSION_TYPE", "tty");
+    assert!(of_program(&machine, &program, &[]).codes().contains(&"display.missing"));
 }
 
 /// `ssh -X` creates a display at a TCP port of the machine, and the display ends with the connection.

@@ -1,6 +1,8 @@
 //! Finds the displays of running sessions, for programs that run apart from them, for example over ssh, sudo or su.
 
-use super::{Problem, X_SOCKETS, other_socket, x_socket, xserver};
+use super::systems::{System, USUAL};
+use super::{Problem, X_SOCKETS, kept_out, other_socket, x_socket, xserver};
+use crate::report::Report;
 use crate::shell::word;
 use crate::variables::Variables;
 use std::fs;
@@ -24,6 +26,20 @@ pub(super) fn wayland() -> Option<String> {
         let socket = other_socket(folder, "wayland-", |_, _| true)?;
         Some(format!("XDG_RUNTIME_DIR={} WAYLAND_DISPLAY={socket}", word(folder)))
     })
+}
+
+/// Returns `true` if a compositor listens at the socket that programs use without `WAYLAND_DISPLAY`. Programs for several window systems use this socket
+/// only in a session of Wayland.
+pub(super) fn has_usual_compositor(report: &Report, only: Option<System>) -> bool {
+    let value = |name| report.variables.get(name).filter(|value: &String| !value.is_empty());
+    let is_for_wayland = match only {
+        Some(system) => system == System::Wayland,
+        None => value("XDG_SESSION_TYPE").is_none_or(|kind| kind == "wayland"),
+    };
+    let listens = |folder: String| {
+        kept_out("WAYLAND_DISPLAY", USUAL, report).is_none() && super::wayland(USUAL, Some(&folder)).is_none()
+    };
+    is_for_wayland && value("XDG_RUNTIME_DIR").is_some_and(listens)
 }
 
 /// Returns the variables that lead to an X server that accepts the programs of this user, with the authorization of its session if the server

@@ -96,7 +96,7 @@ impl System {
 }
 
 /// Socket of a Wayland compositor in `XDG_RUNTIME_DIR` that programs use without `WAYLAND_DISPLAY`.
-const USUAL: &str = "wayland-0";
+pub(super) const USUAL: &str = "wayland-0";
 
 /// A variable with which programs choose a window system.
 struct Row {
