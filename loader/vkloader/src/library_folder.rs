@@ -6,7 +6,7 @@
 use crate::causes::elf::{Identity, folders_before_variable};
 use crate::child::naming;
 use crate::events::{Event, Record};
-use crate::shell::word;
+use crate::shell::{aside, word};
 use crate::variables::nonempty_here;
 use crate::{carried, itself, scratch};
 use std::ffi::OsStr;
@@ -81,8 +81,9 @@ pub(crate) fn before_variable(program: &Path) -> Option<String> {
     });
     let without = if writes_trace { "" } else { ", which writes no trace" };
     Some(format!(
-        "{name} first searches its own folders for libraries (DT_RPATH), and finds {first}{without}; to let the program use the system's loader: mv {first} \
-         {first}.off{}",
+        "{name} first searches its own folders for libraries (DT_RPATH), and finds {first}{without}; to let the program use the system's loader: \
+         {}{}",
+        aside(&path),
         look.unwrap_or_default()
     ))
 }

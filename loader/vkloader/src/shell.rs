@@ -1,8 +1,18 @@
 //! Words in the syntax of a shell, for remedies and lists that users copy.
 
+use std::path::Path;
+
 /// Returns a text as one word of a shell, in quotes if it contains special characters.
 pub(crate) fn word(text: &str) -> String {
     String::from_utf8_lossy(&quoted(text.as_bytes())).into_owned()
+}
+
+/// Returns the command that moves a library aside. The program `ldconfig` links to all files whose names begin with `lib`, so the new name begins
+/// otherwise.
+pub(crate) fn aside(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let [from, to] = [path, &path.with_file_name(format!("off.{name}"))].map(|path| word(&path.display().to_string()));
+    format!("mv {from} {to}")
 }
 
 /// Returns the first word of a text, with and without its quotes. Understands the quotes that [`word`] uses for a word without control

@@ -20,7 +20,7 @@ use crate::crash::Environment;
 use crate::itself;
 use crate::library_folder;
 use crate::report::{self, Report, codes};
-use crate::shell::word;
+use crate::shell::{aside, word};
 pub(crate) use early::{add as add_early, last_lines, opened_nothing};
 use linked::is_in_variable;
 pub(crate) use sandbox::hides_trace;
@@ -242,13 +242,13 @@ fn to_replace(path: &str, folder: &Path, library: &Path) -> String {
     let library = Some(library.to_path_buf())
         .filter(|library| library.is_absolute())
         .or_else(usual);
-    let path = word(path);
     let link = library.map_or_else(String::new, |library| {
-        format!(" && ln -s {} {path}", word(&library.display().to_string()))
+        format!(" && ln -s {} {}", word(&library.display().to_string()), word(path))
     });
     format!(
         "if something that starts the program adds {folder_name} to LD_LIBRARY_PATH, take that out; if the program itself names the file, let the program \
-         get the system's loader: mv {path} {path}.off{link}"
+         get the system's loader: {}{link}",
+        aside(Path::new(path))
     )
 }
 

@@ -5,7 +5,7 @@ use super::elf::{self, Closure, Fault, Identity, is_in_variable, locate, usual_f
 use crate::events::{Event, Record};
 use crate::paths::file_name;
 use crate::report::{Dropped, Report, TO_UPDATE, codes};
-use crate::shell::word;
+use crate::shell::{aside, word};
 use crate::{installed, manifests};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -169,11 +169,10 @@ fn to_remove(path: &Path, mut others: impl Iterator<Item = PathBuf>, own: Identi
 }
 
 /// Returns the command that removes a loader of no package, so that the dynamic linker finds that of the system. `real` is the file to which the path
-/// leads. The program `ldconfig` links to all files whose names begin with `lib`, so the new name of a file begins otherwise.
+/// leads.
 fn removal(path: &Path, real: &Path) -> String {
-    let file = real.file_name().unwrap_or_default().to_string_lossy();
-    let aside = real.with_file_name(format!("off.{file}"));
-    let [path, real, aside] = [path, real, &aside].map(|path| word(&path.display().to_string()));
+    let moved = aside(real);
+    let [path, real] = [path, real].map(|path| word(&path.display().to_string()));
     let link = if path == real {
         String::new()
     } else {
@@ -182,7 +181,7 @@ fn removal(path: &Path, real: &Path) -> String {
     let command = if real.starts_with(LOCAL) {
         format!("rm {real}{link}")
     } else {
-        format!("mv {real} {aside}")
+        moved
     };
     format!("{command} && ldconfig")
 }

@@ -5,7 +5,7 @@ use super::{Dropped, OtherLoader, Report, codes, rank};
 use crate::causes::elf::usual_folders;
 use crate::names;
 use crate::other::Other;
-use crate::shell::word;
+use crate::shell::{aside, word};
 use std::path::Path;
 
 /// Returns a finding if the loader of the program belongs to no package, and fails or is older than the system's loader.
@@ -40,7 +40,6 @@ pub(super) fn find(report: &Report, other: &Other, described: &OtherLoader) -> O
     found
         .findings
         .push(format!("the loader of the system: {}", usual.display()));
-    let file = word(&own.display().to_string());
     let folder = Path::new(path).parent().and_then(Path::to_str).unwrap_or_default();
     let by_variable = report.variables.get(FOLDERS);
     let is_listed = by_variable.is_some_and(|folders| folders.split(':').any(|one| one == folder));
@@ -53,7 +52,7 @@ pub(super) fn find(report: &Report, other: &Other, described: &OtherLoader) -> O
             names_of(Path::new(path), &own)
         )
     } else {
-        format!("Let the program use the loader of the system: mv {file} {file}.off")
+        format!("Let the program use the loader of the system: {}", aside(&own))
     };
     Some(found)
 }

@@ -7,7 +7,7 @@ use crate::crash::Environment;
 use crate::events::{Event, Record};
 use crate::paths::file_name;
 use crate::report::codes;
-use crate::shell::word;
+use crate::shell::{aside, word};
 use std::path::{Path, PathBuf};
 
 /// Variable with the folders that the dynamic linker searches before those of the system.
@@ -120,11 +120,8 @@ fn damaged(name: &str, file: &Path, fault: &Fault, environments: &[Environment])
     let own = Identity::of_this_process();
     let other = replaced_file(file, own).filter(|other| Fault::of(other, own).is_none());
     let aside = other.map(|other| {
-        let file = word(&shown);
-        format!(
-            "move it away, so that the program gets {}: mv {file} {file}.off",
-            other.display()
-        )
+        let command = aside(file);
+        format!("move it away, so that the program gets {}: {command}", other.display())
     });
     let whole = match causes::to_reinstall(&shown) {
         Some(words) => words,

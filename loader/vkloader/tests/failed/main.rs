@@ -47,6 +47,11 @@ fn with_library(machine: &Machine, soname: &str) -> String {
     program.to_str().expect("plain").into()
 }
 
+/// Returns the path that a remedy gives to a loader which it moves aside.
+fn aside(loader: &str) -> String {
+    loader.replace("/libvulkan.so.1", "/off.libvulkan.so.1")
+}
+
 /// Replaces a part of the source of a program that [`with_library`] compiled, and compiles the program again.
 fn change(machine: &Machine, soname: &str, from: &str, to: &str) {
     let text = std::fs::read_to_string(machine.path("program.c")).expect("just written");

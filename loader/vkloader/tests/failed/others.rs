@@ -1,5 +1,6 @@
 //! Programs that get a Vulkan loader of others, beside a `vkloader` without a library of its own.
 
+use super::aside;
 use super::machine::{Explained, Machine, library, skip};
 use std::fs;
 use std::path::Path;
@@ -79,6 +80,6 @@ fn a_loader_that_comes_before_the_variable_is_named_at_once() {
     let wanted = format!("(DT_RPATH), and finds {loader}, which writes no trace");
     assert!(reason.contains(&wanted), "{reason}");
     let advice = explained.advice();
-    assert!(advice.contains(&format!("mv {loader} {loader}.off")), "{advice}");
+    assert!(advice.contains(&format!("mv {loader} {}", aside(&loader))), "{advice}");
     assert!(!advice.contains("--library"), "{advice}");
 }
