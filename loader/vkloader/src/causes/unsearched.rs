@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 
 /// Data folders in which systems keep manifests. The variable `XDG_DATA_DIRS` replaces this list.
 const USUAL: [&str; 3] = ["/usr/local/share", "/usr/share", "/run/opengl-driver/share"];
+/// Variable that replaces the list of data folders.
+const DATA: &str = "XDG_DATA_DIRS";
 /// Folder with driver manifests, below each data folder.
 const BELOW: &str = "vulkan/icd.d";
 /// Suffix of the names of manifests.
@@ -73,7 +75,8 @@ pub(super) struct Unsearched {
 /// Finds manifests below `root` that the loader did not find. `searched` lists the folders that the loader searched, and `variables` has
 /// the variables of the program.
 pub(super) fn find(root: &Path, searched: &[&str], variables: &Variables) -> Vec<Unsearched> {
-    let elsewhere = USUAL.iter().filter_map(|usual| of_usual(root, usual, searched));
+    let is_set = variables.get(DATA).is_some_and(|value| !value.is_empty());
+    let elsewhere = USUAL.iter().filter_map(|usual| of_usual(root, usual, searched, is_set));
     let misnamed = searched.iter().filter_map(|folder| misnamed(Path::new(folder)));
     let at_home = homes(root, variables)
         .into_iter()
@@ -269,7 +272,8 @@ pub(super) fn closed(folder: &Path) -> Option<&Path> {
     closed_folder(folder).or_else(|| (is_closed() || is_refused()).then_some(folder))
 }
 
-fn of_usual(root: &Path, usual: &str, searched: &[&str]) -> Option<Unsearched> {
+/// Returns a finding for manifests in a usual data folder that is not searched. `is_set` is `true` if [`DATA`] is set.
+fn of_usual(root: &Path, usual: &str, searched: &[&str], is_set: bool) -> Option<Unsearched> {
     let place = format!("{usual}/{BELOW}");
     if searched.iter().any(|folder| Path::new(folder) == Path::new(&place)) {
         return None;
@@ -283,10 +287,14 @@ fn of_usual(root: &Path, usual: &str, searched: &[&str]) -> Option<Unsearched> {
         .collect();
     (!manifests.is_empty()).then(|| Unsearched {
         finding: format!("{place} is not searched, but has {}", manifests.join(", ")),
-        advice: format!(
-            "Add {usual} to XDG_DATA_DIRS, which replaces the usual folders: XDG_DATA_DIRS=$XDG_DATA_DIRS:{usual} PROGRAM, or: unset XDG_DATA_DIRS"
-        ),
-        variable: Some("XDG_DATA_DIRS"),
+        advice: if is_set {
+            format!("Add {usual} to {DATA}, which replaces the usual folders: {DATA}=${DATA}:{usual} PROGRAM, or: unset {DATA}")
+        } else {
+            let others = USUAL[..2].iter().filter(|other| **other != usual);
+            let all: Vec<&str> = others.copied().chain([usual]).collect();
+            format!("Let the loader search {usual}, which it does not do by itself: {DATA}={} PROGRAM", all.join(":"))
+        },
+        variable: is_set.then_some(DATA),
     })
 }
 
@@ -431,12 +439,19 @@ mod tests {
         fs::create_dir_all(&folder).expect("folders");
         assert!(find(root.path(), &[], &Variables::default()).is_empty());
         fs::write(folder.join("lvp.json"), "").expect("a file");
-        let found = find(root.path(), &["/snap/share/vulkan/icd.d"], &Variables::default());
-        assert_eq!(
-            found[0].finding,
-            "/usr/share/vulkan/icd.d is not searched, but has lvp.json"
-        );
-        assert!(found[0].advice.ends_with("unset XDG_DATA_DIRS"));
+        // A loader that is built for other folders does not search the usual ones by itself.
+        for (value, words) in [
+            ("/snap/share", "or: unset XDG_DATA_DIRS"),
+            ("", "by itself: XDG_DATA_DIRS=/usr/local/share:/usr/share PROGRAM"),
+        ] {
+            let variables = Variables::with(DATA, value);
+            let found = find(root.path(), &["/snap/share/vulkan/icd.d"], &variables);
+            assert_eq!(
+                found[0].finding,
+                "/usr/share/vulkan/icd.d is not searched, but has lvp.json"
+            );
+            assert!(found[0].advice.ends_with(words), "{}", found[0].advice);
+        }
         assert!(find(root.path(), &["/usr/share/vulkan/icd.d"], &Variables::default()).is_empty());
     }
 }

@@ -3,6 +3,7 @@
 use super::{LLVM, may_have, packages};
 use crate::causes::elf::{self, Identity};
 use crate::installed;
+use rustix::fs::{StatVfsMountFlags, statvfs};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -52,8 +53,19 @@ const ON_STEAMOS: [&str; 2] = [
 impl Manager {
     /// Returns the package manager of the system whose root folder is `root`.
     pub(super) fn of(root: &Path) -> Option<Self> {
+        let flags = statvfs(root.join("usr")).map(|status| status.f_flag);
+        Self::found(
+            root,
+            flags.is_ok_and(|flags| flags.contains(StatVfsMountFlags::RDONLY)),
+        )
+    }
+
+    /// Returns the same as [`Self::of`]. `is_read_only` is `true` if the files of the system cannot be changed. The package of transactional-update can
+    /// also be installed on other systems.
+    fn found(root: &Path, is_read_only: bool) -> Option<Self> {
         let has_all = |files: &[&str]| files.iter().all(|file| root.join(file).is_file());
-        let found = SIGNS.iter().find(|(files, _)| has_all(files));
+        let fits = |manager: Self| is_read_only || manager != Self::TransactionalUpdate;
+        let found = SIGNS.iter().find(|(files, manager)| has_all(files) && fits(*manager));
         found.map(|(_, manager)| *manager)
     }
 
@@ -324,8 +336,10 @@ mod tests {
                 fs::create_dir_all(file.parent().expect("a folder")).expect("folders");
                 fs::write(file, "").expect("a file");
             }
-            let manager = Manager::of(root.path()).expect("a package manager");
+            let manager = Manager::found(root.path(), true).expect("a package manager");
             assert_eq!(manager.add("a"), command);
+            let is_certain = Manager::found(root.path(), false) == Some(manager);
+            assert_eq!(is_certain, manager != Manager::TransactionalUpdate);
             fs::remove_file(root.path().join(sign)).expect("a file");
             let usual = Manager::of(root.path());
             assert_eq!(
