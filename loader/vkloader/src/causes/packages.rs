@@ -245,12 +245,15 @@ fn for_nvidia(library: &str, root: &Path) -> String {
     of_nvidia(version, command)
 }
 
+/// Beginning of the remedy for NVIDIA's driver without one of its libraries.
+pub(super) const NVIDIAS_AGAIN: &str = "Reinstall NVIDIA's driver";
+
 /// Returns the remedy for NVIDIA's driver without one of its libraries. `version` is the version of the driver; empty if it is unknown.
 fn of_nvidia(version: &str, command: Option<String>) -> String {
     let blank = if version.is_empty() { "" } else { " " };
     let command = command.map_or(String::new(), |command| format!(": {command}"));
     format!(
-        "Reinstall NVIDIA's driver{blank}{version}{command}; all its libraries must be installed in the same version. In a container: \
+        "{NVIDIAS_AGAIN}{blank}{version}{command}; all its libraries must be installed in the same version. In a container: \
          NVIDIA_DRIVER_CAPABILITIES=all."
     )
 }

@@ -1,7 +1,7 @@
 //! Finds systems that list no card, and the environments that may hide one.
 
 use super::machine::Machine;
-use super::{install, software};
+use super::{install, places, software};
 use crate::report::{CONTAINERS, Dropped, Report, codes};
 
 /// File with the model name of a machine that a device tree describes.
@@ -9,9 +9,6 @@ const MODEL: &str = "sys/firmware/devicetree/base/model";
 /// Remedy for a Raspberry Pi whose kernel shows no card.
 const RASPBERRY: &str = "Turn on the kernel driver of the card: dtoverlay=vc4-kms-v3d in /boot/firmware/config.txt or /boot/config.txt, and start \
     the machine again. Models before the Raspberry Pi 4 have no Vulkan driver.";
-/// Remedy for a container on a system without a card.
-pub(super) const NO_CARD_FOR_CONTAINER: &str = "The kernel of the host lists no graphics card either, so look there first (lspci -nn | grep -i -e vga -e 3d -e display). \
-    Without a card, only software drivers work, such as Mesa's lavapipe.";
 /// Remedy for a virtual machine without a card.
 const NO_CARD_FOR_GUEST: &str = "Give the virtual machine a card: virtio-gpu with Venus, a card of the host by passthrough, or, in a cloud, an instance with a \
     GPU. Without a card, only software drivers work, such as Mesa's lavapipe: mesa-vulkan-drivers (Debian, Ubuntu, Fedora) or vulkan-swrast (Arch).";
@@ -55,7 +52,7 @@ pub(super) fn no_card(report: &Report, machine: &Machine) -> Option<Dropped> {
     let advice = match (install::on_tegra(machine, report), surrounding(report)) {
         (Some(advice), _) => advice,
         // A container sees the host's list of devices, so the host has no card either.
-        (None, Some((word, _))) if CONTAINERS.contains(&word) => NO_CARD_FOR_CONTAINER,
+        (None, Some((word, _))) if CONTAINERS.contains(&word) => places::without_card(machine),
         (None, Some((_, advice))) => advice,
         (None, None) if machine.text(MODEL).starts_with("Raspberry Pi") => RASPBERRY,
         (None, None) => codes::HARDWARE_NONE.remedy,

@@ -162,13 +162,8 @@ pub(super) fn unused(card: &Card, machine: &Machine, report: &Report) -> Option<
         return Some(found);
     }
     let library = &driver.name;
-    if let Some(line) = newer::refusal(driver, card) {
-        return Some(Dropped {
-            reason: format!("The Vulkan driver {library} does not know the graphics card, which is newer."),
-            findings: [line.clone()].into(),
-            advice: newer::to_newer(machine),
-            ..codes::HARDWARE_NOT_USED.about(card.to_string())
-        });
+    if let Some(found) = newer::printed(driver, card, machine, report) {
+        return Some(found);
     }
     if let Some(found) = node::without_device(card, machine, report).or_else(|| slices::only(card, machine, report)) {
         return Some(found);

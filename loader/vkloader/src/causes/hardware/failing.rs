@@ -2,12 +2,12 @@
 //! cards that the system does not list.
 
 use super::drivers::{is_meant_for, known};
-use super::generations;
 use super::install::{on_tegra, to_install};
 use super::machine::{Machine, is_of_nvidia};
 use super::packaged::row_of;
-use super::places::is_of_home;
+use super::places::{self, is_of_home};
 use super::{NVIDIA, idle, is_absent, is_hardware, is_nvidia, surrounding};
+use super::{generations, handed};
 use crate::causes::{elf, packages};
 use crate::installed;
 use crate::paths::file_name;
@@ -45,6 +45,7 @@ const OTHER_CONTAINERS: [&str; 4] = ["run/.toolboxenv", "run/.distroboxenv", "et
 /// Completes the findings about drivers and hardware. `is_replaced` is `true` if a variable replaces the search for drivers.
 pub(super) fn complete(report: &mut Report, machine: &Machine, is_replaced: bool) {
     from_host(report, machine);
+    handed::explain(report, machine);
     keep_files(report, machine);
     from_runtime(report);
     failed_to_list(report);
@@ -67,10 +68,8 @@ fn left_over(report: &mut Report, machine: &Machine) {
         let is_unlisted = library(one)
             .and_then(vendor)
             .is_none_or(|vendor| may_have_unlisted_card(vendor, machine));
-        let manifest = one
-            .file
-            .clone()
-            .filter(|_| !is_unlisted && is_for_no_card(one, hardware));
+        let is_spare = hardware.is_empty() || is_for_no_card(one, hardware);
+        let manifest = one.file.clone().filter(|_| !is_unlisted && is_spare);
         let Some(manifest) = manifest.filter(|manifest| manifest.ends_with(".json")) else {
             continue;
         };
@@ -85,7 +84,12 @@ fn left_over(report: &mut Report, machine: &Machine) {
                 word(&manifest)
             ),
         };
-        one.rank = if has_hardware { rank::ASIDE } else { rank::CONSEQUENCE };
+        // On a machine that lists no card at all, that is the cause.
+        one.rank = if has_hardware || hardware.is_empty() {
+            rank::ASIDE
+        } else {
+            rank::CONSEQUENCE
+        };
     }
 }
 
@@ -162,7 +166,11 @@ fn failed_to_list(report: &mut Report) {
         let Some(library) = library(one) else { continue };
         let mut drivers = hardware.iter().filter_map(|card| card.kernel_driver.as_deref());
         if let Some(driver) = drivers.find(|driver| is_meant_for(library, driver)) {
-            one.advice = match row_of(driver).map_or("", |row| row.unused) {
+            // A driver whose words name KGSL is built for it.
+            let is_build_for = |fact: &Fact| *fact.kind() == Kind::Printed && fact.contains("kgsl");
+            let is_right_build = driver == "kgsl" && one.findings.iter().any(is_build_for);
+            let special = row_of(driver).map_or("", |row| row.unused);
+            one.advice = match if is_right_build { "" } else { special } {
                 "" => format!(
                     "Look in dmesg for messages of the kernel driver {driver}. If the card worked before, start the machine again; if it is new, \
                      update the kernel and Mesa, which may be older than the card."
@@ -381,12 +389,12 @@ pub(super) fn may_have_unlisted_card(vendor: u32, machine: &Machine) -> bool {
 }
 
 /// Returns the remedy for a driver on a system without cards of the vendor `vendor`.
-fn to_get_card(vendor: u32, report: &Report) -> String {
+fn to_get_card(vendor: u32, machine: &Machine, report: &Report) -> String {
     let usual = if vendor == NVIDIA { NO_NVIDIA } else { NO_CARD };
     let advice = match surrounding(report) {
         Some(("wsl", _)) => NO_CARD_IN_WSL,
         Some(("virtual-machine", advice)) => advice,
-        Some(_) if report.runs_in_container() => super::absent::NO_CARD_FOR_CONTAINER,
+        Some(_) if report.runs_in_container() => places::without_card(machine),
         _ => usual,
     };
     advice.into()
@@ -441,14 +449,14 @@ fn without_card(report: &mut Report, machine: &Machine, is_replaced: bool) {
         else {
             continue;
         };
-        let advice = to_get_card(vendor, report);
+        let advice = to_get_card(vendor, machine, report);
         first.get_or_insert_with(|| advice.clone());
         let one = &mut report.dropped[place];
         let fact = Fact::new(Kind::WithoutCard, "the system lists no card for this driver");
         one.findings.insert(0, fact);
         one.advice = advice;
         if is_replaced || has_other {
-            one.rank = rank::CONSEQUENCE;
+            one.rank = one.rank.max(rank::CONSEQUENCE);
         }
     }
     // Copies the advice of the driver's finding to the finding that the system lists no card, because both findings have one cause.

@@ -17,7 +17,8 @@ pub(super) fn all(machine: &Machine) -> String {
 
 /// Returns the remedy that adds a user to groups. `is_known` is `true` for a user in the list of users.
 pub(super) fn to_add(groups: &[&str], (user, is_known): (&str, bool), machine: &Machine) -> String {
-    if let Some(service) = service::name(&machine.text("proc/self/cgroup")).filter(|_| !is_known) {
+    let service = service::name(&machine.text("proc/self/cgroup"));
+    if let Some(service) = service.as_ref().filter(|_| !is_known) {
         return format!(
             "Give the service the group: systemctl edit {service}, with the lines [Service] and SupplementaryGroups={}; then: systemctl restart {service}",
             groups.join(" ")
@@ -51,7 +52,22 @@ pub(super) fn to_add(groups: &[&str], (user, is_known): (&str, bool), machine: &
     } else {
         format!("usermod -aG {} {user}", groups.join(","))
     };
-    format!("{begin}, and log in again: {}{join}", copies.concat())
+    let commands = copies.concat() + &join;
+    if !is_of_service(user, machine) {
+        return format!("{begin}, and log in again: {commands}");
+    }
+    let again = service.map_or_else(String::new, |service| format!(" && systemctl restart {service}"));
+    format!("{begin}, and start the service of this user again: {commands}{again}")
+}
+
+/// Returns `true` for the user of a service, who cannot log in.
+pub(super) fn is_of_service(user: &str, machine: &Machine) -> bool {
+    let users = machine.text("etc/passwd");
+    let mut lines = users.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    let shell = lines
+        .find(|fields| fields[0] == user)
+        .and_then(|fields| fields.last().copied());
+    shell.is_some_and(|shell| shell.ends_with("/nologin") || shell.ends_with("/false"))
 }
 
 #[cfg(test)]
@@ -92,6 +108,17 @@ mod tests {
         let service = ("proc/self/cgroup", "0::/system.slice/player.service\n");
         let service_of = |is_known| remedy(&["render"], is_known, &[groups, service]);
         assert!(service_of(false).contains("SupplementaryGroups=render"));
-        assert!(service_of(true).contains("usermod -aG render me"));
+        assert!(service_of(true).ends_with("and log in again: usermod -aG render me"));
+        let user = ("etc/passwd", "me:x:998:998::/usr/share/me:/usr/sbin/nologin\n");
+        let of_user = remedy(&["render"], true, &[groups, service, user]);
+        assert!(
+            of_user.ends_with("usermod -aG render me && systemctl restart player.service"),
+            "{of_user}"
+        );
+        let unknown = remedy(&["render"], true, &[groups, user]);
+        assert!(
+            unknown.ends_with("service of this user again: usermod -aG render me"),
+            "{unknown}"
+        );
     }
 }

@@ -41,7 +41,7 @@ fn is_wanted(card: &Card, one: &Dropped, machine: &Machine, report: &Report) -> 
     WANTED.iter().any(|row| row.name == one.code)
 }
 
-/// Ranks the finding about an unused card of NVIDIA before the finding about NVIDIA's driver, which fails because of the card's obstacle.
+/// Ranks the finding about an unused or removed card of NVIDIA before the finding about NVIDIA's driver, which fails because of the card's obstacle.
 pub(super) fn before_driver(found: &mut [Dropped], report: &mut Report) {
     let is_of_nvidia = |card: &&Card| card.vendor == super::NVIDIA;
     let cards: Vec<String> = report
@@ -50,7 +50,8 @@ pub(super) fn before_driver(found: &mut [Dropped], report: &mut Report) {
         .filter(is_of_nvidia)
         .map(ToString::to_string)
         .collect();
-    let is_of_card = |one: &Dropped| one.code == codes::HARDWARE_NVIDIA_VERSIONS.name || cards.contains(&one.name);
+    let general = [codes::HARDWARE_NVIDIA_VERSIONS, codes::HARDWARE_REMOVED];
+    let is_of_card = |one: &Dropped| general.iter().any(|row| row.name == one.code) || cards.contains(&one.name);
     let Some(first) = found.iter_mut().find(|one| is_of_card(one)) else {
         return;
     };

@@ -10,6 +10,7 @@ mod firmware;
 mod generations;
 mod groups;
 mod guests;
+mod handed;
 mod idle;
 mod install;
 mod kernel;
@@ -197,11 +198,8 @@ fn versions(machine: &Machine, report: &Report) -> Option<Dropped> {
 /// Returns a finding for a container that has NVIDIA's card but not NVIDIA's graphics libraries.
 fn capabilities(machine: &Machine, value: Option<&str>) -> Option<Dropped> {
     let value = value?;
-    let has_graphics = value
-        .split(',')
-        .any(|word| ["all", "graphics", "display"].contains(&word.trim()));
     let row = codes::HARDWARE_NVIDIA_CAPABILITIES;
-    (!has_graphics && machine.has("dev/nvidiactl")).then(|| Dropped {
+    (!handed::has_graphics(value) && machine.has("dev/nvidiactl")).then(|| Dropped {
         findings: [format!("{CAPABILITIES} is {value}")].into(),
         // The container may have the libraries in spite of the variable, for example from a CDI file. Then a fault of the driver explains more.
         rank: if machine.library("libGLX_nvidia").is_some() {

@@ -13,8 +13,12 @@ pub(super) struct Row {
     pub(super) unused: &'static str,
 }
 
+/// Remedy for the GPU of a chip with the older of Imagination's two kernel drivers.
+const OF_IMAGINATION: &str = "Install the Vulkan driver of the chip's maker, which belongs to the kernel driver pvrsrvkm (img-gpu-powervr on the VisionFive 2); \
+    Mesa's driver needs the kernel driver powervr in its place.";
+
 /// Kernel drivers whose cards have Vulkan drivers in the packages of common distributions.
-pub(super) const PACKAGED: [Row; 8] = [
+pub(super) const PACKAGED: [Row; 9] = [
     Row {
         kernel_drivers: &["amdgpu"],
         libraries: &["libvulkan_radeon", "amdvlk64", "amdvlk32"],
@@ -66,6 +70,12 @@ pub(super) const PACKAGED: [Row; 8] = [
         install: "Install a version of Mesa with the driver dzn (libvulkan_dzn.so), which many distributions leave out: vulkan-dzn (Arch), or \
                   mesa-vulkan-drivers of a source that has it.",
         unused: "Update the graphics driver in Windows, then: wsl --update; and update Mesa here.",
+    },
+    Row {
+        kernel_drivers: &["pvrsrvkm"],
+        libraries: &["libvulkan_powervr_mesa"],
+        install: OF_IMAGINATION,
+        unused: OF_IMAGINATION,
     },
     Row {
         kernel_drivers: &["kgsl"],

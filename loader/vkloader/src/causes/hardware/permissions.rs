@@ -173,6 +173,9 @@ pub(super) fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine,
     };
     let is_nspawn = machine.text(KIND) == "systemd-nspawn";
     match name.filter(|_| lets_group && group != 0 && group != UNMAPPED && !is_foreign) {
+        Some(name) if is_member(&machine.text("etc/group"), &name, user) && groups::is_of_service(user, machine) => format!(
+            "Start the service of the user {user} again: the user is in the group {name}, but the service was started before that"
+        ),
         Some(name) if is_member(&machine.text("etc/group"), &name, user) => format!(
             "Log in again: the user {user} is in the group {name}, but this session began before that; for one command: newgrp {name}"
         ),
@@ -189,9 +192,10 @@ pub(super) fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine,
             )
         }
         None if lets_group && group == UNMAPPED && machine.has(".dockerenv") => in_rootless_docker(node),
-        None if lets_group && group == UNMAPPED => {
+        None if lets_group && group == UNMAPPED && machine.has("run/.containerenv") => {
             "The container does not know the node's group: podman run --group-add keep-groups keeps the groups of the user.".into()
         }
+        None if lets_group && group == UNMAPPED => IN_NAMESPACE.into(),
         None if lets_group && group != 0 && machine.has(".dockerenv") => {
             format!("{of_host}: docker run --group-add {group} IMAGE")
         }
@@ -213,6 +217,10 @@ pub(super) fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine,
         None => codes::HARDWARE_NO_PERMISSION.remedy.into(),
     }
 }
+
+/// Remedy for a node whose group a sandbox with users of its own does not know.
+const IN_NAMESPACE: &str = "The sandbox does not know the node's group, because it has users of its own. Outside of the sandbox, add the user to the group that \
+    ls -l /dev/dri shows there, and log in again: usermod -aG render USER";
 
 /// Remedy for a node whose group a container of systemd-nspawn does not know.
 const IN_NSPAWN: &str = "The container does not know the node's group, because it has users of its own: start it with systemd-nspawn --private-users=no; or let all \

@@ -107,6 +107,25 @@ const PLACES: [Place; 9] = [
     OTHER,
 ];
 
+/// Remedy for a container on a system without a card.
+const WITHOUT_CARD: &str = "The kernel of the host lists no graphics card either, so look there first (lspci -nn | grep -i -e vga -e 3d -e display). \
+    Without a card, only software drivers work, such as Mesa's lavapipe.";
+/// Ending of the names of kernels in the virtual machine of Docker Desktop.
+const OF_DESKTOP: &str = "-linuxkit";
+/// Remedy for a container of Docker Desktop.
+const IN_DESKTOP: &str = "Docker Desktop runs its containers in a virtual machine, which gets no graphics card. On Linux, let Docker Engine run the container: \
+    docker context use default. On macOS, podman with libkrun hands the card over: CONTAINERS_MACHINE_PROVIDER=libkrun podman machine init --now, then \
+    podman run --device /dev/dri IMAGE. Otherwise only software drivers work, such as Mesa's lavapipe.";
+
+/// Returns the remedy for a container on a system without a card.
+pub(super) fn without_card(machine: &Machine) -> &'static str {
+    if machine.text("proc/sys/kernel/osrelease").ends_with(OF_DESKTOP) {
+        IN_DESKTOP
+    } else {
+        WITHOUT_CARD
+    }
+}
+
 /// Variable that is set in each pod of Kubernetes.
 pub(super) const POD: &str = "KUBERNETES_SERVICE_HOST";
 

@@ -54,10 +54,7 @@ impl Manager {
     /// Returns the package manager of the system whose root folder is `root`.
     pub(super) fn of(root: &Path) -> Option<Self> {
         let flags = statvfs(root.join("usr")).map(|status| status.f_flag);
-        Self::found(
-            root,
-            flags.is_ok_and(|flags| flags.contains(StatVfsMountFlags::RDONLY)),
-        )
+        Self::found(root, flags.is_ok_and(|flags| flags.contains(StatVfsMountFlags::RDONLY)))
     }
 
     /// Returns the same as [`Self::of`]. `is_read_only` is `true` if the files of the system cannot be changed. The package of transactional-update can

@@ -179,6 +179,7 @@ fn a_gpu_with_a_node_of_its_own_is_a_card() {
     for (node, name, advice) in [
         ("dev/mali0", "/dev/mali0 (mali)", "the card's maker"),
         ("dev/kgsl-3d0", "/dev/kgsl-3d0 (kgsl)", "libvulkan_freedreno.so"),
+        ("dev/pvr_sync", "/dev/pvr_sync (pvrsrvkm)", "img-gpu-powervr"),
     ] {
         let system = System::new();
         let found = first(system.file(node, "").found(idle(&["libvulkan_lvp.so"])));
@@ -359,6 +360,7 @@ fn a_group_without_a_name_comes_with_the_words_of_the_container() {
             "group 993 has no name here. Give the group its number, and log in again: groupmod -g 993 render",
         ),
         ("run/.containerenv", 65534, "keep-groups"),
+        ("etc/hostname", 65534, "Outside of the sandbox, add the user"),
         (".dockerenv", 65534, "setfacl -m u:USER:rw /dev/dri/renderD128"),
     ] {
         let system = System::new();

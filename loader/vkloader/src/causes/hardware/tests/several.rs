@@ -458,17 +458,30 @@ fn each_kind_of_container_has_its_own_words_for_nvidias_libraries() {
 fn an_obstacle_of_the_second_card_comes_before_its_driver() {
     let nouveau: Row = ("0000:01:00.0", "0x10de", "0x2520", Some("nouveau"));
     let intel: Row = ("0000:00:02.0", "0x8086", "0x3e9b", Some("i915"));
-    let mut failing = failed("/usr/lib/libGLX_nvidia.so.0", "driver.creation-failed");
-    let seen = crate::probe::Device {
-        vendor: 0x8086,
-        device: 0x3E9B,
-        created: Some(0),
-        ..crate::probe::Device::default()
+    let failing = || {
+        let mut failing = failed("/usr/lib/libGLX_nvidia.so.0", "driver.creation-failed");
+        let seen = crate::probe::Device {
+            vendor: 0x8086,
+            device: 0x3E9B,
+            created: Some(0),
+            ..crate::probe::Device::default()
+        };
+        failing.devices.push(crate::report::of_other(&seen, ""));
+        failing
     };
-    failing.devices.push(crate::report::of_other(&seen, ""));
-    let found = first(with(&[intel, nouveau]).found(failing));
+    let found = first(with(&[intel, nouveau]).found(failing()));
     assert_eq!(
         (found.code.as_str(), found.rank),
         ("hardware.nouveau", rank::CONSEQUENCE)
     );
+    // A tool that switches the card off writes a rule for it.
+    let system = with(&[intel]);
+    system.file(
+        "etc/udev/rules.d/50-remove.rules",
+        "ATTR{vendor}==\"0x10de\", ATTR{class}==\"0x030000\", ATTR{remove}=\"1\"",
+    );
+    let mut found = system.found(failing()).dropped;
+    found.sort_by_key(|one| one.rank);
+    let codes: Vec<&str> = found.iter().map(|one| one.code.as_str()).collect();
+    assert_eq!(codes, ["hardware.removed", "driver.creation-failed"]);
 }

@@ -1,4 +1,4 @@
-//! Tests of systems without the kernel's list of devices.
+//! Tests of systems without the kernel's list of devices, and of systems whose list shows no card.
 
 use super::*;
 use crate::report::Verdict;
@@ -65,4 +65,72 @@ fn a_sandbox_without_list_and_nodes_gets_the_options_for_both() {
     );
     system.file("dev/dri/renderD128", "");
     assert_eq!(found().advice, codes::HARDWARE_NO_SYS.remedy);
+}
+
+#[test]
+fn a_container_of_docker_desktop_is_recognised_by_its_kernel() {
+    for (kernel, words) in [
+        ("6.10.14-linuxkit", "docker context use default"),
+        ("6.12.0-amd64", "lspci -nn"),
+    ] {
+        let system = System::new();
+        system.file(".dockerenv", "").file("proc/sys/kernel/osrelease", kernel);
+        let found = system.found(without_device("libvulkan_lvp.so")).dropped;
+        let none = found.iter().find(|one| one.code == codes::HARDWARE_NONE.name);
+        let advice = &none.expect("a finding").advice;
+        assert!(advice.contains(words), "{kernel}: {advice}");
+    }
+}
+
+/// The words of a driver show that it is a build for KGSL.
+#[test]
+fn a_build_for_kgsl_that_failed_needs_no_other_build() {
+    for (line, is_right) in [
+        (
+            "WARNING: [../src/freedreno/vulkan/tu_knl_kgsl.cc:1853] Code 0 : unknown UBWC version 0x5",
+            true,
+        ),
+        ("TU: error: could not open the device", false),
+    ] {
+        let system = System::new();
+        system.file("dev/kgsl-3d0", "");
+        let mut failed = report();
+        failed.dropped.push(Dropped {
+            code: "device.enumeration-failed".into(),
+            file: Some("/usr/lib/libvulkan_freedreno.so".into()),
+            findings: [crate::report::Fact::printed(line)].into(),
+            ..codes::DRIVER_NONE_HAS_DEVICE.about("")
+        });
+        let advice = system.found(failed).dropped.remove(0).advice;
+        assert_eq!(!advice.contains("freedreno-kmds=kgsl"), is_right, "{advice}");
+    }
+}
+
+/// Images for containers bring the manifest of NVIDIA's driver, whose library comes from the host.
+#[test]
+fn a_manifest_without_its_library_explains_nothing_on_a_machine_without_a_card() {
+    let failed = || {
+        let mut failed = without_device("libvulkan_lvp.so");
+        failed.dropped.push(Dropped {
+            code: "driver.not-opened".into(),
+            rank: rank::BROKEN,
+            file: Some("/usr/share/vulkan/icd.d/nvidia_icd.json".into()),
+            absent: Some(crate::report::Absent::Everywhere),
+            ..codes::DRIVER_NONE_HAS_DEVICE.about("libGLX_nvidia.so.0")
+        });
+        failed
+    };
+    for (place, is_aside) in [("0000:00:00.0", true), ("", false)] {
+        let system = System::new();
+        if !place.is_empty() {
+            system.card(place, "0x060000", "0x8086", None);
+        }
+        let found = system.found(failed()).dropped;
+        let driver = found
+            .iter()
+            .find(|one| one.code == "driver.not-opened")
+            .expect("a finding");
+        assert_eq!(driver.rank == rank::ASIDE, is_aside, "{place}");
+        assert!(found.iter().any(|one| one.code == codes::HARDWARE_NONE.name) || !is_aside);
+    }
 }
