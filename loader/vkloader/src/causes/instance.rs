@@ -81,7 +81,8 @@ pub(super) fn find(report: &mut Report, records: &[&Record], of_program: bool) {
 /// exception. Others use the device that they did not get.
 fn after_failure(report: &mut Report, records: &[&Record]) {
     let has_none = !report.is_usable() && report.devices.is_empty();
-    let is_own = |crash: &Crashed| crash.is_abort_of_program() || has_none && crash.is_own_fault();
+    let is_own =
+        |crash: &Crashed| crash.is_abort_of_program() || crash.may_lack_object() || has_none && crash.is_own_fault();
     let is_own = report.crash.as_ref().is_some_and(is_own);
     let is_failed = report.failed.iter().any(|call| has_failed_at_last(call, records));
     let crashed = report

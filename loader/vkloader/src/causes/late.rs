@@ -3,12 +3,15 @@
 use super::instance::update;
 use crate::events::{Event, Record};
 use crate::names::OF_SHELL;
-use crate::report::{DISCRETE, Device, Dropped, Fact, Kind, Report, codes, rank};
+use crate::report::{Crashed, DISCRETE, Device, Dropped, Fact, Kind, READ, Report, codes, rank};
 
 /// Remedy for a program that created a device and then failed.
 const AFTER_DEVICE: &str = "Read the last lines that the program printed: Vulkan worked up to the creation of a device, so the reason may be \
-     another one, such as a missing file. Only if the lines have VK_ERROR_DEVICE_LOST (-4), the driver gave up the card: look in dmesg for its reset or hang (ring timeout, GPU HANG, Xid), and update the driver and the kernel. \
-     With VK_ERROR_OUT_OF_DEVICE_MEMORY (-2), the memory of the card is short: close programs that use it.";
+     another one, such as a missing file.";
+
+/// Remedy for a program that printed the result of a failed call after it had created a device.
+const LOST: &str = "Only if the lines have VK_ERROR_DEVICE_LOST (-4), the driver gave up the card: look in dmesg for its reset or hang (ring timeout, GPU HANG, Xid), and update the \
+     driver and the kernel. With VK_ERROR_OUT_OF_DEVICE_MEMORY (-2), the memory of the card is short: close programs that use it.";
 
 /// Remedy for a program with windows that failed before it created a device, if the X server does not say whether it has DRI3.
 const BEFORE_DEVICE: &str = "Read the last lines that the program and its driver printed. If the driver reports there that DRI3 is missing, permit DRI3 in \
@@ -19,12 +22,21 @@ pub(super) fn after_device(report: &mut Report, records: &[&Record]) {
     if !has_device(records) {
         return;
     }
+    if report.crash.as_ref().is_some_and(Crashed::is_abort_of_program) {
+        let crashed = report
+            .dropped
+            .iter_mut()
+            .find(|one| one.code == codes::PROGRAM_CRASHED.name);
+        if let Some(crashed) = crashed.filter(|one| one.advice.ends_with(READ)) {
+            crashed.advice += &format!(" {LOST}");
+        }
+    }
     if let Some(failed) = failure(report) {
         failed.findings.push(Fact::new(
             Kind::HadDevice,
             "no call that the loader saw failed: the program had created a device, and later calls, such as vkQueueSubmit, do not pass the loader",
         ));
-        failed.advice = AFTER_DEVICE.into();
+        failed.advice = format!("{AFTER_DEVICE} {LOST}");
     }
 }
 

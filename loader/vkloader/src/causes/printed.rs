@@ -1,5 +1,7 @@
 //! Finds causes in the lines that drivers print: files that a driver could not open.
 
+mod llvm;
+
 use super::elf::damage::{self, Fault};
 use super::elf::{self, Closure, Identity};
 use super::packages;
@@ -34,10 +36,11 @@ const TROUBLE: [&str; 19] = [
 /// Part of the dynamic linker's message that follows the name of a file.
 const NOT_OPENED: &str = ": cannot open shared object file";
 
-/// Adds the cause in the lines that a driver printed: a file that the driver could not open, or AddressSanitizer. `is_usable` is `true` if another driver has a
-/// device.
+/// Adds the cause in the lines that a driver printed: a file that the driver could not open, two copies of LLVM, or AddressSanitizer. `is_usable` is
+/// `true` if another driver has a device.
 pub(super) fn explain(dropped: &mut Dropped, own: Identity, is_usable: bool) {
     sanitizer(dropped, own);
+    llvm::explain(dropped);
     let of_device = [codes::DEVICE_NOT_CREATED.name, "device.enumeration-failed"];
     let is_driver = dropped.subject.starts_with("driver") || of_device.contains(&dropped.code.as_str());
     if !is_driver || dropped.names_file {

@@ -4,7 +4,7 @@
 use super::{spelling, variables, words};
 use crate::events::{Event, Record};
 use crate::manifests;
-use crate::report::{Dropped, Report};
+use crate::report::{Dropped, Report, codes};
 use crate::shell::word;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -60,6 +60,7 @@ pub(super) fn find(layer: &str, report: &Report, records: &[&Record]) -> Option<
         Search::broken,
         Search::misspelt,
         Search::overridden,
+        Search::unlisted,
         Search::replaced,
         Search::misplaced,
         Search::excluded,
@@ -197,6 +198,31 @@ impl<'a> Search<'a> {
                 variable: None,
                 file: Some(file),
             })
+        })
+    }
+
+    /// Returns the reason if a settings file lists the layers that programs get, without this one and without a place for other layers.
+    fn unlisted(&self) -> Option<Unfound> {
+        const FOR_OTHERS: &str = "unordered_layer_location";
+        let usual = self.usual()?;
+        let mut used = self
+            .report
+            .dropped
+            .iter()
+            .filter(|one| one.code == codes::SETTINGS_ACTIVE.name);
+        let file = &used.next()?.name;
+        let text = fs::read_to_string(file)
+            .ok()
+            .filter(|text| !text.contains(FOR_OTHERS))?;
+        text.contains("\"layers\"").then(|| Unfound {
+            why: format!("the settings file {file} lists the layers that programs get, and this one is not among them"),
+            finding: format!("the layer is in {}", usual.display()),
+            advice: format!(
+                "Switch the layer on in the program that wrote the settings file, such as Vulkan Configurator, or delete the file: rm {}",
+                word(file)
+            ),
+            variable: None,
+            file: Some(file.clone()),
         })
     }
 

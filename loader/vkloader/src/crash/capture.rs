@@ -3,13 +3,14 @@
 use super::callee;
 use super::cfi;
 use super::code;
+use super::mapped::{full, short_file};
 use super::maps::{History, Maps};
 use super::memory::Memory;
 use super::preload;
 use super::processes::{self, folder};
 use super::registers::{Machine, Registers, Signalling, number};
 use super::unwind::{Place, Walk};
-use super::{Crash, Environment, Frame, Instruction, ShortFile, TRACE, arguments, exception};
+use super::{Crash, Environment, Frame, Instruction, TRACE, arguments, exception, exit};
 use crate::causes::Limits;
 use crate::inside::Inside;
 use crate::paths::file_name;
@@ -69,6 +70,17 @@ impl Snapshot {
         self.signal == signal
     }
 
+    /// Returns `true` if a filter for system calls sent the signal.
+    fn is_filtered(&self) -> bool {
+        self.is_of(libc::SIGSYS) && self.is_fault()
+    }
+
+    /// Returns `true` for a fault of numbers with a fraction.
+    pub(super) fn is_of_fractions(&self) -> bool {
+        // The values of `si_code` from `FPE_FLTDIV` to `FPE_FLTINV`. Smaller values stand for integers.
+        self.signal == libc::SIGFPE && (3..=7).contains(&self.cause)
+    }
+
     /// Returns `true` if the thread had the instruction pointer `pc` and the stack pointer `sp` in the captured state.
     pub(super) fn is_at(&self, (pc, sp): (u64, u64)) -> bool {
         (self.registers.pc, self.registers.sp()) == (pc, sp)
@@ -97,13 +109,8 @@ pub(super) fn crash(
 ) -> Option<Crash> {
     let own = status(thread);
     let process = group(&own, thread);
-    let of_thread = |&number: &i32| {
-        let all = snapshots.get(&number).into_iter().flatten();
-        all.map(move |snapshot| (number, snapshot))
-    };
-    let mut known: Vec<(i32, &Snapshot)> = threads(thread).iter().flat_map(of_thread).collect();
-    known.sort_by_key(|(_, snapshot)| snapshot.order);
-    let (_, last) = *known
+    let known = of_process(thread, snapshots);
+    let (receiver, last) = *known
         .iter()
         .rev()
         .find(|(_, snapshot)| snapshot.signal == signal)
@@ -113,31 +120,37 @@ pub(super) fn crash(
     let memory = Memory::of(thread).ok()?;
     let mut walk = Walk::new(&memory, &maps);
     let places = walk.places(place.registers.clone());
-    let is_fault = |at| known.iter().any(|(_, snapshot)| snapshot.is_at(at));
-    let begin = beginning(&places, is_fault);
+    let begin = beginning(&places, |at| known.iter().any(|(_, one)| one.is_at(at)));
     let interrupted = places[..begin].iter().rev().find_map(|place| place.interrupts);
     let found = match begin {
         0 => arguments::find(&mut walk, &place.registers, place.fault_of_memory()),
         _ => arguments::Found::default(),
     };
+    let filtered = interrupted
+        .and_then(|at| filtered(&known, at))
+        .or(place.registers.system_call.filter(|_| place.is_filtered()));
     let sp = interrupted.map_or_else(|| place.registers.sp(), |(_, sp)| sp);
     let own_number = own.get("NStgid").copied().unwrap_or(process);
     let is_raised = !place.is_fault() && last.sender().is_some_and(|sender| i64::from(sender) == own_number);
-    let described = described((thread, process), &places[begin..], &walk, history);
+    let described = at_place(
+        described((thread, process), &places[begin..], &walk, history),
+        (place, thread),
+        &maps,
+    );
     Some(Crash {
-        signal,
-        address: place.address(),
-        instruction: if place.is_fault() {
+        signal: filtered.map_or(signal, |_| libc::SIGSYS),
+        address: place.address().filter(|_| filtered.is_none()),
+        instruction: if place.is_fault() && filtered.is_none() {
             code::instruction(&memory, &place.registers, place.signal)
         } else {
             Instruction::Unknown
         },
-        system_call: place.registers.system_call.filter(|_| signal == libc::SIGSYS),
+        system_call: filtered.or(place.registers.system_call.filter(|_| signal == libc::SIGSYS)),
         sender: last.sender().filter(|sender| i64::from(*sender) != own_number),
         is_raised,
         is_from_thread: is_raised && is_of_other(&known, last, &described.frames),
-        is_stack_overflow: is_stack_overflow(place, &maps),
-        short_file: short_file(place, thread, &maps),
+        is_of_first_thread: i64::from(receiver) == process,
+        is_lost_return: begin == 0 && code::is_lost_return(&memory, &place.registers, place.fault_of_memory()),
         arguments: found.arguments,
         own: found.own,
         called: found.called,
@@ -149,6 +162,35 @@ pub(super) fn crash(
     })
 }
 
+/// Returns the captured states of all threads of the process of `thread`, in their order.
+fn of_process(thread: Pid, snapshots: &HashMap<i32, Vec<Snapshot>>) -> Vec<(i32, &Snapshot)> {
+    let of_thread = |&number: &i32| {
+        let all = snapshots.get(&number).into_iter().flatten();
+        all.map(move |snapshot| (number, snapshot))
+    };
+    let mut known: Vec<(i32, &Snapshot)> = threads(thread).iter().flat_map(of_thread).collect();
+    known.sort_by_key(|(_, snapshot)| snapshot.order);
+    known
+}
+
+/// Adds to a crash what the state `place` of `thread` and the mappings tell.
+fn at_place(crash: Crash, (place, thread): (&Snapshot, Pid), maps: &Maps) -> Crash {
+    Crash {
+        is_stack_overflow: is_stack_overflow(place, maps),
+        is_of_fractions: place.is_of_fractions(),
+        exit: exit::place(&crash.frames),
+        short_file: short_file(place, thread, maps),
+        full: full(place, thread, maps),
+        ..crash
+    }
+}
+
+/// Returns the system call that a filter did not permit, if the handler of the filter's signal was interrupted at `at`.
+fn filtered(known: &[(i32, &Snapshot)], at: (u64, u64)) -> Option<u64> {
+    let is_it = |one: &&(i32, &Snapshot)| one.1.is_filtered() && one.1.is_at(at);
+    known.iter().rev().find(is_it)?.1.registers.system_call
+}
+
 /// Returns `true` for a fault at an address near the stack pointer, and not above the stack. Such addresses are invalid only if the thread used up
 /// its stack.
 fn is_stack_overflow(fault: &Snapshot, maps: &Maps) -> bool {
@@ -156,19 +198,6 @@ fn is_stack_overflow(fault: &Snapshot, maps: &Maps) -> bool {
     let is_below = |address: u64| maps.find(sp).is_none_or(|stack| address < stack.end);
     let is_near = |address: u64| address.abs_diff(sp) < NEAR_STACK && is_below(address);
     fault.signal == libc::SIGSEGV && fault.address().is_some_and(is_near)
-}
-
-/// Returns the mapped file that ends before the address of a fault.
-fn short_file(fault: &Snapshot, thread: Pid, maps: &Maps) -> Option<ShortFile> {
-    let address = fault.address().filter(|_| fault.signal == libc::SIGBUS)?;
-    let mapping = maps.find(address)?;
-    let path = mapping.path.as_ref().filter(|path| path.starts_with('/'))?;
-    let inside = folder(thread).join("root").join(path.trim_start_matches('/'));
-    let size = std::fs::metadata(inside).ok()?.len();
-    (size <= mapping.place_in_file(address)).then(|| ShortFile {
-        path: path.clone(),
-        size,
-    })
 }
 
 /// Returns the files of a process if an address is in the code of its dynamic linker, and no files otherwise.

@@ -87,6 +87,27 @@ fn is_trap(signal: i32, before: u8, bytes: [u8; 4], machine: Machine) -> bool {
     }
 }
 
+/// Returns `true` if a thread returned from a function of x86 to an invalid address, or is about to do so. `fault` is the fault of memory with its
+/// address, if the thread received one.
+pub(super) fn is_lost_return(memory: &Memory, registers: &Registers, fault: Option<Option<u64>>) -> bool {
+    let (machine, sp) = (registers.machine, registers.sp());
+    let (Some(address), Machine::X64 | Machine::X86) = (fault, machine) else {
+        return false;
+    };
+    let mut code = [0; 2];
+    // The processor reports the fault at the instruction that returns if no code can be at the address.
+    if address.is_none() && memory.read(registers.pc, &mut code).is_some() {
+        return matches!(code, [0xC3 | 0xC2, _] | [0xF3, 0xC3]);
+    }
+    let word = machine.word();
+    let is_called = || {
+        let back = memory.word(sp, word);
+        back.is_some_and(|back| follows_call(memory, back, machine))
+    };
+    let popped = memory.word(sp.wrapping_sub(word as u64), word);
+    address == Some(registers.pc) && popped == Some(registers.pc) && !is_called()
+}
+
 /// The layout in which the kernel saves registers when a signal handler interrupts code.
 struct Saved {
     /// Offset of the registers from the start of the context, in bytes.

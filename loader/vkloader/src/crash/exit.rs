@@ -7,7 +7,7 @@ use super::processes::folder;
 use super::registers::Registers;
 use super::runtime::Runtime;
 use super::unwind::Walk;
-use super::{Crash, Frame, code, sanitizer};
+use super::{Crash, Frame, callee, code, sanitizer};
 use rustix::process::Pid;
 use std::path::Path;
 
@@ -53,9 +53,25 @@ pub(super) fn crash(thread: Pid, signals: &[Snapshot], registers: &Registers, hi
         instruction: fault
             .map(|fault| code::instruction(&memory, &fault.registers, fault.signal))
             .unwrap_or_default(),
+        system_call: fault
+            .filter(|fault| fault.is_of(libc::SIGSYS))
+            .and_then(|fault| fault.registers.system_call),
+        is_of_fractions: fault.is_some_and(Snapshot::is_of_fractions),
         sanitizer: by,
         ..found
     })
+}
+
+/// Returns the index of the function `exit` of the C library.
+pub(super) fn place(frames: &[Frame]) -> Option<usize> {
+    const OF_C: [&str; 3] = ["libc.so", "libc-2", "libc.musl"];
+    let is_exit = |frame: &Frame| {
+        let path = frame.file.as_deref().map(Path::new)?;
+        let name = path.file_name()?.to_str()?;
+        let is_it = OF_C.iter().any(|library| name.starts_with(library));
+        callee::containing(path, frame.offset).filter(|name| is_it && name == "exit")
+    };
+    frames.iter().position(|frame| is_exit(frame).is_some())
 }
 
 /// Removes the innermost functions up to those of the runtime in a program, because they only report an error of their caller.

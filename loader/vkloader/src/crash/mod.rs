@@ -25,6 +25,8 @@ mod executed;
 #[cfg(target_os = "linux")]
 mod exit;
 #[cfg(target_os = "linux")]
+mod mapped;
+#[cfg(target_os = "linux")]
 mod maps;
 #[cfg(target_os = "linux")]
 mod memory;
@@ -202,6 +204,22 @@ pub(crate) struct Crash {
     pub(crate) is_from_thread: bool,
     /// `true` if the thread used up its stack.
     pub(crate) is_stack_overflow: bool,
+    /// `true` for a fault of numbers with a fraction. Such faults happen only in processes that switched them on.
+    pub(crate) is_of_fractions: bool,
+    /// `true` if a function returned to an address without code, because its stack was overwritten.
+    pub(crate) is_lost_return: bool,
+    /// `true` if the process was ending: its first thread was in `exit` of the C library.
+    pub(crate) is_exiting: bool,
+    /// `true` if the first thread of the process received the signal.
+    pub(crate) is_of_first_thread: bool,
+    /// The place of the first thread, if another thread crashed.
+    pub(crate) first_thread: Option<Box<Stand>>,
+    /// Index of the function `exit` of the C library on the stack.
+    pub(crate) exit: Option<usize>,
+    /// `true` if the process executed no program after its start as a copy of another process.
+    pub(crate) is_forked: bool,
+    /// The file at the address of the fault, which the process had mapped, if the file system of the file has no space left.
+    pub(crate) full: Option<String>,
     /// The file that ends before the address of the fault, to which the process had mapped it.
     pub(crate) short_file: Option<ShortFile>,
     /// Functions on the stack, innermost first.

@@ -5,7 +5,7 @@ use super::maps::{History, Maps};
 use super::memory::Memory;
 use super::registers::Registers;
 use super::unwind::Walk;
-use super::{Stand, ptrace};
+use super::{Stand, exit, ptrace};
 use rustix::process::Pid;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -76,5 +76,6 @@ pub(super) fn stand(thread: Pid, signal: i32, history: &History, still: Duration
     // The trace has the numbers of processes in their own namespaces.
     stack.process = u32::try_from(number).unwrap_or(stack.process);
     stack.signal = signal;
+    stack.exit = exit::place(&stack.frames);
     Some(Stand { stack, still })
 }

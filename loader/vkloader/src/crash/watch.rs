@@ -1,11 +1,12 @@
 //! The state of the supervised threads, which their events change.
 
+mod ending;
+
 use super::capture::{self, Snapshot};
 use super::maps::{History, Maps};
 use super::ptrace::{self, Event};
-use super::registers::Registers;
 use super::supervisor::Shared;
-use super::{Crash, Environment, FAULTS, Outcome, Stand, Unsupervised, executed, exit, processes, stands, start};
+use super::{Crash, Environment, FAULTS, Outcome, Stand, Unsupervised, executed, processes, start};
 use crate::paths::file_name;
 use crate::signals;
 use executed::{Debuggers, Executed};
@@ -59,6 +60,12 @@ pub(super) struct Watch {
     groups: HashMap<i32, i32>,
     /// Processes whose crash has already been recorded.
     judged: HashSet<i32>,
+    /// For each process that a signal ends, the place of its first thread.
+    first_threads: HashMap<i32, Stand>,
+    /// Processes that started a second thread.
+    threaded: HashSet<i32>,
+    /// Processes that executed a program. Other processes are copies of such a process.
+    executed: HashSet<i32>,
     crashes: Vec<Crash>,
     stands: Vec<Stand>,
     starts: u32,
@@ -81,6 +88,9 @@ impl Watch {
             order: 0,
             groups: HashMap::new(),
             judged: HashSet::new(),
+            first_threads: HashMap::new(),
+            threaded: HashSet::new(),
+            executed: HashSet::new(),
             crashes: Vec::new(),
             stands: Vec::new(),
             starts: 0,
@@ -148,6 +158,9 @@ impl Watch {
         let number = thread.as_raw_nonzero().get();
         self.snapshots.remove(&number);
         self.judged.remove(&number);
+        self.first_threads.remove(&number);
+        self.threaded.remove(&number);
+        self.executed.remove(&number);
         if self.groups.remove(&number) == Some(number) {
             self.history().forget(number);
         }
@@ -188,8 +201,19 @@ impl Watch {
                 self.remember(thread);
                 ptrace::go_on(thread, 0)
             }
-            Some(Event::Stopped | Event::Other) => ptrace::go_on(thread, 0),
+            Some(Event::Stopped | Event::Other) => {
+                self.note_thread(thread);
+                ptrace::go_on(thread, 0)
+            }
         };
+    }
+
+    /// Records that a process has a second thread, if `thread` is one.
+    fn note_thread(&mut self, thread: Pid) {
+        let process = self.group(thread);
+        if process != thread.as_raw_nonzero().get() {
+            self.threaded.insert(process);
+        }
     }
 
     /// Records the state of a thread that received a fault.
@@ -219,6 +243,7 @@ impl Watch {
         self.forget(thread);
         let why = match executed::look(thread, &mut self.known) {
             Executed::Usual => {
+                self.executed.insert(number);
                 self.groups.insert(number, number);
                 self.remember(thread);
                 return true;
@@ -255,90 +280,6 @@ impl Watch {
             group.and_then(|group| i32::try_from(group).ok()).unwrap_or(number)
         };
         *self.groups.entry(number).or_insert_with(read)
-    }
-
-    /// Records the graphics libraries and the variables of a process that ends.
-    fn note_graphics(&mut self, process: Pid) {
-        let Some(maps) = Maps::of(process).ok() else {
-            self.graphics = None;
-            return;
-        };
-        let paths: Vec<&str> = maps.files().filter(|path| is_for_graphics(path)).collect();
-        // The process may have closed its loader already. Therefore, processes without graphics libraries are recorded too, up to a limit.
-        if !paths.is_empty() || self.environments.len() < MOST_ENVIRONMENTS {
-            let has_loader = paths.iter().any(|path| path.contains("/libvulkan.so"));
-            capture::add_environment(process, has_loader, &mut self.environments);
-        }
-        let Some(known) = &mut self.graphics else { return };
-        for path in paths {
-            if known.len() < MOST_GRAPHICS && known.iter().all(|known| known != path) {
-                known.push(path.into());
-            }
-        }
-    }
-
-    /// Records a crash if a signal is about to end the thread's process.
-    fn ending(&mut self, thread: Pid) {
-        let status = ptrace::end_status(thread).unwrap_or_default();
-        let signal = status & 0x7F;
-        let number = thread.as_raw_nonzero().get();
-        if self.group(thread) == number {
-            self.note_graphics(thread);
-            if stands::asks(signal) && self.stands.len() < MOST_CRASHES {
-                let still = self.shared.still().time(number);
-                let stand = stands::stand(thread, signal, &self.history(), still);
-                self.stands.extend(stand);
-            }
-        }
-        let is_failure = signal == 0 && status != 0;
-        if !FAULTS.contains(&signal) && !is_failure || self.crashes.len() >= MOST_CRASHES {
-            return;
-        }
-        let process = self.group(thread);
-        if self.judged.contains(&process) {
-            return;
-        }
-        let crash = if is_failure {
-            self.exit(thread)
-        } else {
-            self.by_signal(thread, signal)
-        };
-        if crash.is_some() || !is_failure {
-            self.judged.insert(process);
-        }
-        let is_first = process == self.process.as_raw_nonzero().get();
-        self.crashes.extend(crash.map(|crash| Crash { is_first, ..crash }));
-    }
-
-    /// Returns the crash of a thread that a signal ends.
-    fn by_signal(&mut self, thread: Pid, signal: i32) -> Option<Crash> {
-        if !self.snapshots.contains_key(&thread.as_raw_nonzero().get()) {
-            // Some signals, for example those of seccomp, end the process without a stop.
-            self.note_ending(thread, signal);
-        }
-        capture::crash(thread, signal, &self.snapshots, &self.history())
-    }
-
-    /// Returns the error because of which a thread ends with a status that means failure.
-    fn exit(&self, thread: Pid) -> Option<Crash> {
-        let signals = self.snapshots.get(&thread.as_raw_nonzero().get());
-        let registers = Registers::of_exiting(&ptrace::registers(thread).ok()?)?;
-        exit::crash(thread, signals.map_or(&[], Vec::as_slice), &registers, &self.history())
-    }
-
-    /// Records the state of a thread that a signal ended without a stop, unless a state for this signal is already recorded.
-    fn note_ending(&mut self, thread: Pid, signal: i32) {
-        let mut information = [0; 12];
-        information[..4].copy_from_slice(&signal.to_ne_bytes());
-        information[8..].copy_from_slice(&NOT_SEEN.to_ne_bytes());
-        if self.snapshots.values().flatten().any(|snapshot| snapshot.is_of(signal)) {
-            return;
-        }
-        if let Ok(registers) = ptrace::registers(thread)
-            && let Some(snapshot) = Snapshot::of(0, &information, &registers)
-        {
-            self.keep(thread, snapshot);
-        }
     }
 }
 

@@ -68,10 +68,12 @@ impl Report {
     }
 }
 
+/// Remedy for a program that ended itself by SIGABRT.
+pub(crate) const READ: &str = "Read the last message of the program, which names the check that failed.";
+
 /// Adds to the finding about a program that ended itself by SIGABRT the implicit layers that may have made a call fail. A layer that a variable
 /// switches on comes first.
 pub(crate) fn suspect_for_abort(found: &mut Dropped, layers: &[ActiveLayer], variables: &Variables) {
-    const READ: &str = "Read the last message of the program, which names the check that failed.";
     found.findings.insert(
         0,
         "code ends its process by SIGABRT if one of its checks fails, for example after a failed call",

@@ -26,7 +26,7 @@ mod unread;
 mod verdict;
 mod view;
 
-pub(crate) use blamed::{add_switch, one_after_the_other, suspect_for_abort, tells_failure};
+pub(crate) use blamed::{READ, add_switch, one_after_the_other, suspect_for_abort, tells_failure};
 pub(crate) use build::{Received, build, for_result, without_driver};
 pub(crate) use card::Card;
 pub(crate) use compared::{Difference, FirstCause, OtherLoader, OtherWordSize};

@@ -21,6 +21,10 @@ const ENDED: [&codes::Row; 3] = [codes::PROGRAM_ENDED, codes::PROGRAM_HUNG, code
 /// Text in the reason of a finding whose place is not known from the trace.
 const OUTSIDE: &str = " outside the loader";
 
+/// Another reason for a call about windows that does not return.
+const FOR_WINDOW: &str =
+    " A program also waits for its next picture while its window is hidden, minimised or on a locked screen.";
+
 /// Returns the last process with a trace that a signal asked to end.
 fn traced(finished: &Finished) -> Option<&Stand> {
     let is_traced = |process: u32| finished.records.iter().any(|record| record.process == process);
@@ -55,6 +59,12 @@ pub(super) fn explain(found: &mut Dropped, finished: &Finished, devices: &[Devic
     if !ENDED.iter().any(|row| row.name == found.code) {
         return;
     }
+    let is_of_window = |call: &String| {
+        ["vkAcquireNext", "vkQueuePresent", "vkWaitForPresent"]
+            .iter()
+            .any(|name| call.starts_with(name))
+    };
+    let may_wait_for_window = at.call.as_ref().is_none_or(is_of_window);
     let call = at.call.map_or(String::new(), |call| format!("{call} of "));
     let has_limit = finished.ending == Ending::Status(OF_TIMEOUT);
     let is_long = stand.still >= if has_limit { LONG_WITH_LIMIT } else { LONG };
@@ -95,6 +105,7 @@ pub(super) fn explain(found: &mut Dropped, finished: &Finished, devices: &[Devic
     };
     found.advice = format!(
         "{first} A program that waits for work which it never submitted hangs too: VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation PROGRAM reports \
-         that."
+         that.{}",
+        if may_wait_for_window { FOR_WINDOW } else { "" }
     );
 }

@@ -67,6 +67,12 @@ const PROGRAM: &str = r#"
 #include <dlfcn.h>
 #include <stdint.h>
 struct Info { int type; void *more[12]; };
+extern int sleep(unsigned);
+extern void abort(void);
+void *check_late(void *none) {
+    sleep(8);
+    abort();
+}
 int main(void) {
     void *library = dlopen("libvulkan.so.1", RTLD_NOW), *instance = 0, *physical = 0, *device = 0;
     int (*create)(void *, void *, void **) = dlsym(library, "vkCreateInstance");
@@ -104,17 +110,19 @@ fn compile(machine: &Machine, name: &str, source: &str, body: &str) -> std::path
 /// Runs a program that makes the call `call`. The driver and the layer create buffers by `driver` and `layer`; without `layer`, there is no layer.
 pub(crate) fn explain(options: &[&str], driver: &str, layer: Option<&str>, call: &str) -> Explained {
     let mut machine = Machine::new();
-    machine.variable("PATH", "/usr/bin:/bin");
-    machine.manifest(
-        "first",
-        &compile(&machine, "first", &DRIVER.replace("WRITE", SECOND), driver),
-        "",
-    );
+    let program = prepare(&mut machine, driver, call);
     if let Some(layer) = layer {
         machine.layer_of("mid", &compile(&machine, "mid", LAYER, layer));
     }
-    let program = machine.c_program(&PROGRAM.replace("CALL", call));
     Wrong::explain(&machine, options, &[&program])
+}
+
+/// Adds a driver to a machine that creates buffers by `driver`. Returns the path of a program that makes the call `call`.
+pub(crate) fn prepare(machine: &mut Machine, driver: &str, call: &str) -> String {
+    machine.variable("PATH", "/usr/bin:/bin");
+    let library = compile(machine, "first", &DRIVER.replace("WRITE", SECOND), driver);
+    machine.manifest("first", &library, "");
+    machine.c_program(&PROGRAM.replace("CALL", call))
 }
 
 pub(crate) fn is_supported() -> bool {

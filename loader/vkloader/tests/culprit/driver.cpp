@@ -19,6 +19,19 @@ static void *linger(void *) {
     for (;;) usleep(10000);
 }
 
+static int *volatile target;
+static volatile int number;
+static void *work(void *) {
+    for (;;) *target = 1;
+}
+static void stop_work() {
+    target = nullptr;
+    sleep(60);
+}
+
+// A function for the end of a thread, in a library that is closed before the thread ends.
+static void end_thread(void *memory) { free(memory); }
+
 static int create_instance(const InstanceInfo *, const Callbacks *callbacks, Instance **made) {
     std::string how;
     at("driver", "create");
@@ -32,6 +45,17 @@ static int create_instance(const InstanceInfo *, const Callbacks *callbacks, Ins
     if (is_wrong("driver", "lingers", &how)) {
         pthread_t thread;
         pthread_create(&thread, nullptr, linger, nullptr);
+    }
+    if (is_wrong("driver", "works", &how)) {
+        target = const_cast<int *>(&number);
+        pthread_t thread;
+        pthread_create(&thread, nullptr, work, nullptr);
+        atexit(stop_work);
+    }
+    if (is_wrong("driver", "key", &how)) {
+        pthread_key_t key;
+        pthread_key_create(&key, end_thread);
+        pthread_setspecific(key, malloc(8));
     }
     if (callbacks) callbacks->release(callbacks->data, callbacks->allocate(callbacks->data, 64, 8, 4));
     *made = &instance;

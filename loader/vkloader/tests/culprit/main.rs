@@ -13,6 +13,7 @@ use std::sync::{Mutex, OnceLock};
 
 mod argument;
 mod between;
+mod circumstance;
 mod damaged;
 mod displays;
 mod ended;

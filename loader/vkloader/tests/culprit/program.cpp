@@ -83,7 +83,11 @@ static int recurse(void *library, volatile char *first) {
     return recurse(library, first ? first : here) + here[1];
 }
 
-int main(int, char **words) {
+static void *kept;
+static DestroyInstance destroy_kept;
+static void destroy_at_exit() { destroy_kept(kept, nullptr); }
+
+static int run() {
     std::string how;
     at("program", "begin");
     if (getenv("HANDLER")) prepare();
@@ -112,6 +116,10 @@ int main(int, char **words) {
         if (is_wrong("program", "handle", &how)) list((void *)0x1234, &count, nullptr);
         list(instance, &count, nullptr);
         at("program", "listed");
+        kept = instance;
+        destroy_kept = destroy;
+        if (is_wrong("driver", "works", &how)) return 0;
+        if (getenv("AT_EXIT")) return atexit(destroy_at_exit);
         destroy(instance, calls_back ? &callbacks : nullptr);
     }
     // Fails because a process that it started crashes.
@@ -130,4 +138,18 @@ int main(int, char **words) {
     if (getenv("WAIT")) usleep(300000);
     at("program", "end");
     return 0;
+}
+
+static void *run_in_thread(void *result) {
+    *(int *)result = run();
+    return nullptr;
+}
+
+int main() {
+    int result = 0;
+    pthread_t thread;
+    if (!getenv("THREAD")) return run();
+    pthread_create(&thread, nullptr, run_in_thread, &result);
+    pthread_join(thread, nullptr);
+    return result;
 }

@@ -40,7 +40,7 @@ fn path_in(machine: &mut Machine, name: &str, path: &str) {
     machine.variable(name, path);
 }
 
-const ROWS: [Row; 16] = [
+const ROWS: [Row; 17] = [
     Row {
         name: "a variable replaces the usual folders by one that does not exist",
         setup: |machine| {
@@ -157,6 +157,24 @@ const ROWS: [Row; 16] = [
         remedy: "rm ROOT/data/vulkan/implicit_layer.d/VkLayer_override.json",
         follow: |machine| {
             fs::remove_file(machine.path("data/vulkan/implicit_layer.d/VkLayer_override.json")).expect("removed");
+        },
+    },
+    Row {
+        name: "a settings file lists the layers, without this one",
+        setup: |machine| {
+            machine.working_layer("explicit", "odd", "", "");
+            fs::create_dir_all(machine.path("data/vulkan/loader_settings.d")).expect("folders");
+            machine.file(
+                "data/vulkan/loader_settings.d/vk_loader_settings.json",
+                r#"{"file_format_version": "1.0.0", "settings": {"layers": [{"name": "VK_LAYER_x", "path": "/nowhere/x.json", "control": "on"}]}}"#,
+            );
+        },
+        layer: ODD,
+        code: LEFT_OUT,
+        about: "lists the layers that programs get, and this one is not among them",
+        remedy: "rm ROOT/data/vulkan/loader_settings.d/vk_loader_settings.json",
+        follow: |machine| {
+            fs::remove_file(machine.path("data/vulkan/loader_settings.d/vk_loader_settings.json")).expect("removed");
         },
     },
     Row {

@@ -24,6 +24,12 @@ impl Crashed {
     /// Returns the sentences about a crash of a driver or layer. `how` has the signal and the place.
     pub(super) fn reason_of_part(&self, program: &str, how: &str) -> String {
         let (kind, name, call) = (self.kind(), &self.name, self.in_call());
+        if !self.circle.is_empty() {
+            return format!(
+                "Functions of {} called each other without end and used up the stack{call}: {how}. One of these files is at fault.",
+                self.circle.join(", ")
+            );
+        }
         if self.is_stack_too_small {
             return format!(
                 "A thread used up its stack in the {kind} {name}{call}: {how}. Either the stack that the program gave the thread is too small, or the {kind} \

@@ -58,6 +58,7 @@ impl Crashed {
         });
         let is_called = added.is_none() && caller.is_some();
         if is_called && self.culprit != Who::Program {
+            self.inner = Some(file);
             return;
         }
         self.foreign = Some(Foreign {
@@ -98,6 +99,16 @@ impl Crashed {
         Some(format!(
             "The program crashed in the library {path}, which it called: {signal} {place}. Either the library is faulty, or the program passed \
              something invalid to it."
+        ))
+    }
+
+    /// Returns the fact about a library that the culprit called, and that may be at fault in its place.
+    pub(super) fn fact_of_inner(&self) -> Option<String> {
+        let library = self.inner.as_ref().filter(|_| self.within.is_none())?;
+        let owner = installed::owner(library).map_or(String::new(), |owner| format!(" ({owner})"));
+        Some(format!(
+            "the innermost function is of {library}{owner}, which {} called, so that this library may be at fault too",
+            self.name
         ))
     }
 

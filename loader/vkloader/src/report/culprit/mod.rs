@@ -6,6 +6,7 @@
 
 mod again;
 mod between;
+mod circumstance;
 mod closed;
 mod doubt;
 mod foreign;
@@ -33,10 +34,11 @@ use crate::child::{Ending, Finished};
 use crate::crash::{
     Argument, Crash, Exception, Frame, Instruction, Preloaded, ShortFile, Unsupervised, callee, sanitizer,
 };
-use crate::events::Record;
+use crate::events::{Event, Record};
 use crate::names;
 use crate::system_calls;
 use between::{Beside, Hidden};
+use circumstance::Circumstance;
 use foreign::Foreign;
 use heap::Heap;
 use lacking::Lacking;
@@ -145,6 +147,9 @@ pub(crate) struct Crashed {
     /// The library of the innermost function, if it belongs to no part of the process.
     #[serde(skip)]
     foreign: Option<Foreign>,
+    /// The library of the innermost function, which the culprit called. The culprit is a driver or layer.
+    #[serde(skip)]
+    inner: Option<String>,
     /// Reason why the stack does not show the culprit.
     #[serde(skip)]
     unclear: Option<Unclear>,
@@ -210,6 +215,18 @@ pub(crate) struct Crashed {
     /// The file that ends before the address of the fault, to which the process had mapped it.
     #[serde(skip)]
     short_file: Option<ShortFile>,
+    /// Circumstance under which drivers and layers crash although they are correct.
+    #[serde(skip)]
+    circumstance: Option<Circumstance>,
+    /// Files of several parts of the process whose functions called each other until the stack was used up.
+    #[serde(skip)]
+    circle: Vec<String>,
+    /// `true` for a layer that the program asks for. Without it, the program gets no instance.
+    #[serde(skip)]
+    is_asked_for: bool,
+    /// The driver or layer in which the process crashed, if a circumstance makes another part the culprit.
+    #[serde(skip)]
+    within: Option<String>,
 }
 
 /// Returns the crash that explains the end of a run. A crash of the started process takes precedence over crashes of its descendants.
@@ -265,11 +282,7 @@ pub(super) struct Standing {
 /// Returns the call of a driver or layer in which a process stood, or its own code. Returns `None` if the stack shows neither.
 pub(super) fn standing(stack: &Crash, records: &[Record]) -> Option<Standing> {
     let parts = Parts::of(records, stack);
-    let owners: Vec<Owner> = stack
-        .frames
-        .iter()
-        .map(|frame| parts.owner(frame.file.as_deref()))
-        .collect();
+    let owners = parts.owners(stack);
     let place = owners
         .iter()
         .position(|owner| matches!(owner, Owner::Part(_) | Owner::Program))?;
@@ -312,11 +325,7 @@ fn without_culprit(crash: &Crash) -> Crashed {
 /// Finds the culprit of a crash, according to the functions on the stack.
 fn judge(crash: &Crash, records: &[Record]) -> Crashed {
     let parts = Parts::of(records, crash);
-    let owners: Vec<Owner> = crash
-        .frames
-        .iter()
-        .map(|frame| parts.owner(frame.file.as_deref()))
-        .collect();
+    let owners = parts.owners(crash);
     let mut crashed = without_culprit(crash);
     let shown = crash.frames.iter().zip(&owners).take(MOST_FRAMES);
     crashed.frames = shown.map(|(frame, owner)| function(frame, owner, &parts)).collect();
@@ -365,6 +374,16 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
     }
     crashed.complete(&stack, &parts);
     crashed
+}
+
+/// Returns `true` if the program asked for the layer `name`, according to the last chain in the trace.
+fn is_asked_for(name: &str, records: &[Record]) -> bool {
+    let mut layers = records.iter().rev().flat_map(|record| match &record.event {
+        Event::Chain(chain) => &chain.layers[..],
+        _ => &[],
+    });
+    let layer = layers.find(|layer| layer.name == name);
+    layer.is_some_and(|layer| layer.enabled_by == "application")
 }
 
 /// Returns `true` for an owner that can be the culprit.
@@ -416,11 +435,13 @@ impl Crashed {
         self.culprit = if part.is_layer { Who::Layer } else { Who::Driver };
         self.name.clone_from(&part.name);
         self.library = Some(part.library.clone());
+        self.is_asked_for = part.is_layer && is_asked_for(&part.name, records);
         if part.is_layer {
             self.switch = Some(Switch {
                 variable: "VK_LOADER_LAYERS_DISABLE".into(),
                 value: part.name.clone(),
-            });
+            })
+            .filter(|_| !self.is_asked_for);
             self.own_switch = part
                 .manifest
                 .as_deref()
@@ -434,7 +455,7 @@ impl Crashed {
 
     /// Returns `true` if the report says nothing about the culprit.
     pub(super) fn is_unknown(&self) -> bool {
-        self.culprit == Who::Unknown && self.unclear.is_none()
+        self.culprit == Who::Unknown && self.unclear.is_none() && self.circumstance.is_none()
     }
 
     /// Makes the culprit unknown if the code of `own` crashed, the file of this program, whose probe takes the place of a program. The last

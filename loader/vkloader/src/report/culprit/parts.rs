@@ -3,7 +3,8 @@
 use crate::causes::elf::exports::is_driver;
 use crate::causes::elf::{Closure, Identity, is_usual};
 use crate::crash::Crash;
-use crate::events::{Event, Record};
+use crate::events::{ChainLayer, Event, Record};
+use crate::paths::file_name;
 use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -113,7 +114,8 @@ impl Parts {
         for record in records {
             if let Event::Chain(chain) = &record.event {
                 for layer in &chain.layers {
-                    parts.add(Part::new(true, &layer.name, &layer.library, Some(&layer.manifest)));
+                    let library = library_of(layer);
+                    parts.add(Part::new(true, &layer.name, &library, Some(&layer.manifest)));
                 }
             }
         }
@@ -214,6 +216,40 @@ impl Parts {
         }
     }
 
+    /// Returns the parts of the process to which the functions on the stack of a crash belong, innermost first.
+    pub(super) fn owners(&self, crash: &Crash) -> Vec<Owner> {
+        let files: Vec<Option<&str>> = crash.frames.iter().map(|frame| frame.file.as_deref()).collect();
+        let owners: Vec<Owner> = files.iter().map(|file| self.owner(*file)).collect();
+        let is_opened_by_part = |at: usize| {
+            let file = files[at].filter(|file| owners[at] == Owner::Program && !self.may_be_of_program(file));
+            let Some(file) = file else { return false };
+            let is_outer = |other: &usize| files[*other] != Some(file) && owners[*other] != Owner::Common;
+            let caller = (at + 1..owners.len()).find(is_outer);
+            // A library that also called the driver belongs to the program, and the driver calls it back.
+            caller.is_some_and(|caller| {
+                matches!(owners[caller], Owner::Part(_)) && !files[caller..].contains(&Some(file))
+            })
+        };
+        let of = |at: usize| {
+            if is_opened_by_part(at) {
+                Owner::Common
+            } else {
+                owners[at].clone()
+            }
+        };
+        (0..owners.len()).map(of).collect()
+    }
+
+    /// Returns `true` if a file is the program, is needed by it, or is in the tree of folders in which the program is installed.
+    fn may_be_of_program(&self, file: &str) -> bool {
+        let path = real(file);
+        let tree = self.program.parent().and_then(Path::parent);
+        // Folders such as /opt and /home have the trees of several programs.
+        let tree = tree.filter(|tree| tree.components().count() > 2);
+        let is_needed = || self.needs.get_or_init(|| needs(&self.program)).contains(&path);
+        self.is_of_program(file) || tree.is_some_and(|tree| path.starts_with(tree)) || is_needed()
+    }
+
     /// Returns the indices of the drivers and layers that need a file.
     fn needed_by(&self, file: &Path, name: &str) -> Vec<usize> {
         let opens = |part: &Part| {
@@ -243,6 +279,15 @@ impl Parts {
                 .any(|usual| folder.starts_with(usual))
             || !is_of_program && self.parts.iter().any(is_beside)
     }
+}
+
+/// Returns the library of a layer. A layer whose functions have the same names as those of the loader may lead to the loader, if the program opened the
+/// loader first.
+fn library_of(layer: &ChainLayer) -> String {
+    let is_loader = file_name(&layer.library).starts_with("libvulkan.so");
+    let mut named = super::switch::layers_of(Path::new(&layer.manifest)).into_iter();
+    let own = named.find(|(name, _)| is_loader && *name == layer.name);
+    own.map_or_else(|| layer.library.clone(), |(_, library)| library.display().to_string())
 }
 
 /// Returns the paths of the libraries that a program or library needs, directly or indirectly.

@@ -187,6 +187,10 @@ impl Call {
         let is_of_memory = matches!(crash.signal, libc::SIGSEGV | libc::SIGBUS);
         let is_of_use = is_of_memory || matches!(crash.signal, libc::SIGABRT | libc::SIGFPE);
         let is_plain = crash.exception.is_none() && crash.sanitizer.is_none();
+        if crash.sanitizer.is_some() && (self.is_direct || name.is_some() && !is_of_loader(name)) {
+            // The memory may be that of the program, which can be too small.
+            return Fault::Either(None);
+        }
         if self.is_own || !is_of_use || !is_plain {
             return Fault::Part;
         }

@@ -1,6 +1,6 @@
 //! Reasons that make a culprit more or less likely, after the stack of a crash showed the first suspect.
 
-use super::{Crashed, Owner, Parts, Who, caller, passed, sanitizer};
+use super::{Crashed, Owner, Parts, Who, caller, passed, recursion, sanitizer};
 use crate::crash::Crash;
 use crate::events::Record;
 
@@ -34,7 +34,8 @@ impl Crashed {
         self.judge_heap(crash, owners);
         self.judge_short_file(crash, parts, records);
         let is_of_part = matches!(self.culprit, Who::Driver | Who::Layer);
-        self.is_stack_too_small = is_of_part && crash.is_stack_overflow && !stack.is_endless;
+        self.circle = recursion::of_several(crash, owners);
+        self.is_stack_too_small = is_of_part && crash.is_stack_overflow && !stack.is_endless && self.circle.is_empty();
         if stack.is_listed && !stack.is_endless {
             self.judge_own_thread(crash, owners, records);
         }
@@ -42,6 +43,7 @@ impl Crashed {
         self.judge_closed(crash, owners, records);
         self.judge_foreign(crash, owners, parts);
         self.judge_unclear(crash, owners, records);
+        self.judge_circumstance((crash, owners), parts, records);
     }
 
     /// Adds the preloaded library on the stack, the caller of the culprit, and whether the culprit is certain.
@@ -69,9 +71,17 @@ impl Crashed {
 
     /// Returns `true` if the culprit is known, and nothing puts it in doubt.
     fn has_no_doubt(&self) -> bool {
-        let is_guess =
-            self.doubt.is_some() || self.is_stack_too_small || self.heap.is_some() || self.short_file.is_some();
-        let is_called = self.foreign.as_ref().is_some_and(|foreign| foreign.caller.is_some());
-        self.culprit != Who::Unknown && !is_guess && !is_called && self.unclear.is_none() && !self.is_lacking_in_doubt()
+        let is_guess = self.doubt.is_some()
+            || self.is_stack_too_small
+            || !self.circle.is_empty()
+            || self.heap.is_some()
+            || self.short_file.is_some();
+        let is_called = self.inner.is_some() || self.foreign.as_ref().is_some_and(|foreign| foreign.caller.is_some());
+        self.culprit != Who::Unknown
+            && !is_guess
+            && !is_called
+            && self.unclear.is_none()
+            && !self.is_lacking_in_doubt()
+            && self.circumstance.is_none()
     }
 }

@@ -23,6 +23,24 @@ pub(super) fn of(crash: &Crash, owners: &[Owner]) -> Option<usize> {
     places.all(|place| owners[place] == owners[first]).then_some(first)
 }
 
+/// Returns the files of the functions that call each other until the stack is used up, if they belong to several parts of the process.
+pub(super) fn of_several(crash: &Crash, owners: &[Owner]) -> Vec<String> {
+    if !crash.is_stack_overflow || crash.frames.len() < SMALLEST || of(crash, owners).is_some() {
+        return Vec::new();
+    }
+    let mut files: Vec<String> = Vec::new();
+    for (frame, owner) in crash.frames.iter().zip(owners) {
+        let is_repeated = || crash.frames.iter().filter(|other| *other == frame).count() >= REPEATED;
+        let Some(file) = frame.file.as_ref().filter(|file| !files.contains(*file)) else {
+            continue;
+        };
+        if matches!(owner, Owner::Part(_) | Owner::Program | Owner::Loader) && is_repeated() {
+            files.push(file.clone());
+        }
+    }
+    files
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -53,6 +53,14 @@ pub(crate) fn created_with<'a>(process: u32, records: impl DoubleEndedIterator<I
     })
 }
 
+/// Returns `true` if a driver made an instance for a process.
+fn has_driver(process: u32, records: &[Record]) -> bool {
+    records.iter().any(|record| match &record.event {
+        Event::Driver(driver) => record.process == process && driver.result == 0,
+        _ => false,
+    })
+}
+
 impl Suspect {
     /// Returns the layers that a process used and that a variable can disable, and the driver with which it created a device.
     pub(super) fn of(crash: &Crash, records: &[Record]) -> Vec<Self> {
@@ -127,7 +135,11 @@ impl Crashed {
         self.suspects = Suspect::of(crash, records);
         let unclear = self.unclear.or_else(|| self.why_unclear(crash, owners));
         // Without a driver or layer, only the program can be at fault.
-        let is_alone = self.suspects.is_empty() && matches!(unclear, Some(Unclear::Stack | Unclear::Pointer));
+        let has_part = match unclear {
+            Some(Unclear::Stack) => !self.suspects.is_empty() || has_driver(crash.process, records),
+            _ => !self.suspects.is_empty(),
+        };
+        let is_alone = !has_part && matches!(unclear, Some(Unclear::Stack | Unclear::Pointer));
         self.unclear = unclear.filter(|_| !is_alone);
         if self.unclear.is_none() {
             self.suspects.clear();
@@ -148,6 +160,9 @@ impl Crashed {
             return Some(Unclear::InLoader);
         }
         let is_of_memory = matches!(crash.signal, libc::SIGSEGV | libc::SIGBUS) && !crash.is_raised;
+        if crash.is_lost_return && is_of_memory {
+            return Some(Unclear::Stack);
+        }
         let is_meant = is_of_memory && crash.own.is_none() && !crash.is_stack_overflow && crash.exception.is_none();
         let inner = owners.iter().position(|owner| *owner != Owner::Common);
         let is_of_program = inner.is_some_and(|inner| owners[inner] == Owner::Program);
@@ -170,8 +185,8 @@ impl Crashed {
                 self.call.as_deref().unwrap_or("a call of Vulkan")
             ),
             Unclear::Stack => format!(
-                "A function of {program} found that its variables on the stack were overwritten: {signal} {place}. It did so itself, or a function to which \
-                 it passed their address, such as one of a driver or layer."
+                "In a function of {program}, variables on the stack were overwritten: {signal} {place}. The function did so itself, or another function \
+                 to which it passed their address, such as one of a driver or layer."
             ),
             Unclear::Pointer => format!(
                 "{program} crashed in its own code, at an address of unknown origin: {signal} {place}. If a function of Vulkan returned the address, a driver \
@@ -201,6 +216,20 @@ impl Crashed {
         } else {
             format!("{first} {TO_RETRY}")
         })
+    }
+
+    /// Returns `true` if the program may have used an object that a failed call did not make. The loader then rejected a handle, or the crash is at a
+    /// handle that is NULL, or at an address near NULL in the loader.
+    pub(crate) fn may_lack_object(&self) -> bool {
+        let address = self.address.as_ref().and_then(|address| address.strip_prefix("0x"));
+        let address = address.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+        let is_near_null = address.is_some_and(|address| address < FIRST_OF_OBJECTS);
+        let is_of_handle = matches!(self.unclear, Some(Unclear::InLoader | Unclear::Handle));
+        let is_rejected = self
+            .rejected
+            .as_ref()
+            .is_some_and(|rejected| rejected.argument.is_some());
+        is_rejected || is_of_handle && is_near_null
     }
 
     /// Returns the drivers and layers without which a second run shows more.

@@ -17,6 +17,10 @@ const MOST_TOLD: usize = 12;
 const OF_EXCEPTION: &str = "The program itself raised this error and did not handle it: look for the message in its documentation, and at the failed calls \
     below. To see where it is raised: gdb -ex 'catch throw' -ex run --args PROGRAM";
 
+/// Remedy for code without a file that has an instruction which the processor lacks.
+const OF_MADE_CODE: &str = "The process made this code itself, and the processor lacks one of its instructions. In a virtual machine, give the guest the processor of the host (for \
+    QEMU: -cpu host), because some functions of the processor may be hidden.";
+
 /// Returns the value of an argument in words.
 pub(super) fn value_of(argument: &Argument) -> String {
     match argument.value {
@@ -64,6 +68,9 @@ impl Crashed {
         let before_sign = program.trim_end_matches(',');
         let before_call = if self.call.is_some() { &*program } else { before_sign };
         if let Some(reason) = self.reason_of_filter(&program, &signal, &place) {
+            return reason;
+        }
+        if let Some(reason) = self.reason_of_circumstance(before_sign, &format!("{signal} {place}")) {
             return reason;
         }
         if let Some(reason) = self.reason_of_heap(before_sign, &signal) {
@@ -253,6 +260,10 @@ impl Crashed {
                 .map(|rejected| format!("the loader's message: {}", rejected.message)),
         );
         findings.extend(self.fact_of_short_file());
+        findings.extend(
+            self.fact_of_inner()
+                .filter(|_| matches!(self.culprit, Who::Driver | Who::Layer)),
+        );
         if self.is_endless {
             findings.push("the stack is used up, because the same functions call each other without end");
         }
@@ -297,7 +308,8 @@ impl Crashed {
 
     /// Returns `true` if the program itself ended the process by SIGABRT, for example through a C++ exception.
     pub(crate) fn is_abort_of_program(&self) -> bool {
-        let is_shown = self.rejected.is_none() && self.heap.is_none() && self.unclear.is_none();
+        let is_shown =
+            self.rejected.is_none() && self.heap.is_none() && self.unclear.is_none() && self.circumstance.is_none();
         self.signal == libc::SIGABRT && self.culprit == Who::Program && is_shown
     }
 
@@ -335,6 +347,12 @@ impl Crashed {
         }
         if let Some(sanitizer) = self.sanitizer {
             let library = self.library.as_deref().unwrap_or("the code");
+            if self.doubt.is_some() {
+                return Some(format!(
+                    "Read the report that {sanitizer} printed on standard error: it names the memory, and the code that allocated it. If the program allocated too \
+                     little memory, or passed a wrong size, correct the program; otherwise, correct the error in {library}."
+                ));
+            }
             return Some(format!(
                 "Correct the error in {library}: the report that {sanitizer} printed on standard error names the line of the code."
             ));
@@ -357,6 +375,13 @@ impl Crashed {
         }
         if self.culprit == Who::Program && (self.is_terminated() || self.exception.is_some()) {
             return Some(OF_EXCEPTION.into());
+        }
+        let is_made = self
+            .frames
+            .first()
+            .is_some_and(|first| first.file.is_none() && first.is_mapped);
+        if is_made && self.signal == libc::SIGILL && self.instruction == Instruction::Other {
+            return Some(OF_MADE_CODE.into());
         }
         self.advice_for_signal().map(String::from)
     }
@@ -381,10 +406,25 @@ impl Crashed {
             return Some(self.permit());
         }
         let without = self.without_culprit();
+        if self.circumstance.is_some() {
+            return self.advice_for_circumstance(without);
+        }
+        if self.sanitizer.is_some() && self.doubt.is_some() {
+            return self.advice_for_cause();
+        }
         let without = without.map(|without| self.advice_in_doubt(without));
         match (self.advice_for_cause(), without) {
             (Some(first), Some(without)) => Some(format!("{first} If that does not help: {without}")),
             (first, without) => without.or(first),
+        }
+    }
+
+    /// Returns the end of the remedy for a layer that the program asks for.
+    fn asked_for(&self) -> &'static str {
+        if self.is_asked_for {
+            " The program itself asks for the layer: until then, start the program without the option that does so."
+        } else {
+            ""
         }
     }
 
@@ -400,7 +440,7 @@ impl Crashed {
         let library = self.library.as_deref().unwrap_or(&self.name);
         let Some(switch) = &self.switch else {
             let is_part = matches!(self.culprit, Who::Driver | Who::Layer);
-            return is_part.then(|| ended::update(library));
+            return is_part.then(|| ended::update(library) + self.asked_for());
         };
         let own = self.own_switch.as_ref();
         let own = own.map_or(String::new(), |own| {
