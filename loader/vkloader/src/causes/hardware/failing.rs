@@ -62,6 +62,8 @@ pub(super) fn complete(report: &mut Report, machine: &Machine, is_replaced: bool
 /// and only costs a message of the loader.
 fn left_over(report: &mut Report, machine: &Machine) {
     let has_hardware = report.devices.iter().any(is_hardware);
+    let is_usable = report.is_usable();
+    let mut is_alone = false;
     let Report { hardware, dropped, .. } = report;
     let is_gone = |one: &&mut Dropped| one.code == "driver.not-opened" && one.absent == Some(Absent::Everywhere);
     for one in dropped.iter_mut().filter(is_gone) {
@@ -84,6 +86,7 @@ fn left_over(report: &mut Report, machine: &Machine) {
                 word(&manifest)
             ),
         };
+        is_alone |= hardware.is_empty() && !is_usable;
         // On a machine that lists no card at all, that is the cause.
         one.rank = if has_hardware || hardware.is_empty() {
             rank::ASIDE
@@ -91,6 +94,9 @@ fn left_over(report: &mut Report, machine: &Machine) {
             rank::CONSEQUENCE
         };
     }
+    let none = dropped.iter_mut().filter(|one| one.code == codes::HARDWARE_NONE.name);
+    none.filter(|_| is_alone)
+        .for_each(|one| one.rank = one.rank.min(rank::BROKEN + 1));
 }
 
 /// Replaces the remedy for NVIDIA's driver in a container or sandbox that lacks the driver's library. The library comes from the host.
