@@ -47,10 +47,10 @@ pub(super) fn rank_after_faults(report: &mut Report, usual: &[String]) {
 
 /// Returns `true` if the system shows no card for which there is a Vulkan driver.
 fn has_no_card(report: &Report) -> bool {
-    let none = || report.dropped.iter().any(|one| one.code == codes::HARDWARE_NONE.name);
-    match report.hardware.is_empty() {
-        true => none(),
-        false => report.hardware.iter().all(|card| report.has_no_driver(card)),
+    if report.hardware.is_empty() {
+        report.dropped.iter().any(|one| one.code == codes::HARDWARE_NONE.name)
+    } else {
+        report.hardware.iter().all(|card| report.has_no_driver(card))
     }
 }
 
