@@ -203,6 +203,11 @@ impl Explain {
         // The trace does not contain the changes that layers made to the list of devices, so a probe runs with the same layers.
         let beside = Beside::of(&self.library, finished, &alone);
         let own = beside.run("")?;
+        if causes::listed_none(&alone, finished) {
+            let seen = Seen::last(&own.output);
+            alone.take_devices(of_probe(&self.library, &own, seen.as_ref())?);
+            return Ok((None, alone));
+        }
         if alone.layers.is_empty() {
             alone.take_printed(&own);
             return Ok((None, alone));

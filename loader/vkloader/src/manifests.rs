@@ -3,8 +3,9 @@
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// Returns the content of a manifest; `None` if the file is not valid JSON.
+/// Returns the content of a manifest; `None` if the file is not valid JSON, or no regular file. Opening a named pipe might wait for ever.
 pub(crate) fn read(path: &Path) -> Option<Value> {
+    std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
     let bytes = std::fs::read(path).ok()?;
     // Loaders accept a byte order mark of UTF-8.
     serde_json::from_slice(bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes)).ok()

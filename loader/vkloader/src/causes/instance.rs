@@ -6,7 +6,7 @@ mod missing;
 
 pub(super) use missing::update;
 
-use super::{chosen, display, hardware, late, surfaces, unfound, words};
+use super::{chosen, display, hardware, late, surfaces, unfound, unsearched, words};
 use crate::events::{Event, Record};
 use crate::installed;
 use crate::names;
@@ -182,6 +182,7 @@ fn refused(report: &Report, records: &[&Record]) -> Option<Dropped> {
     found.findings = [format!("the result: {}", names::result(code))].into();
     if code == LAYER_NOT_PRESENT {
         name_layer(&mut found, report, records);
+        without_drivers(&mut found, report);
     }
     if code == EXTENSION_NOT_PRESENT {
         extensions::name(&mut found, report);
@@ -191,7 +192,8 @@ fn refused(report: &Report, records: &[&Record]) -> Option<Dropped> {
     if let Some(library) = driver.filter(|_| code == OUT_OF_HOST_MEMORY) {
         found.name.clone_from(&library);
         found.reason = "The driver reports that memory is short, so the program got no instance.".into();
-        report::leave_out(&mut found, &library, records);
+        report::explain_short(&mut found, &library, records);
+        found.rank = rank::BROKEN;
     }
     found
         .findings
@@ -370,6 +372,36 @@ fn name_layer(found: &mut Dropped, report: &Report, records: &[&Record]) {
         found.findings.insert(0, replaced);
         found.advice = format!("{} Also: unset VK_LAYER_PATH", found.advice);
         found.variable = Some("VK_LAYER_PATH".into());
+    }
+}
+
+/// Variables that lead the search for drivers to other folders than those of the system.
+const LEADING: [&str; 8] = [
+    "VK_DRIVER_FILES",
+    "VK_ICD_FILENAMES",
+    "VK_ADD_DRIVER_FILES",
+    "XDG_DATA_HOME",
+    "XDG_DATA_DIRS",
+    "XDG_CONFIG_HOME",
+    "XDG_CONFIG_DIRS",
+    "VK_LOADER_SERVICE_SOCKET",
+];
+
+/// Adds to the finding about a missing layer that the system has no driver either. The loader refuses the layer before it searches for drivers.
+fn without_drivers(found: &mut Dropped, report: &Report) {
+    let is_led = || LEADING.iter().any(|name| report.variables.get(name).is_some());
+    if report.inside.is_some() || !report.searched.is_empty() || is_led() || !unsearched::usual_manifests().is_empty() {
+        return;
+    }
+    let home = report.variables.get("HOME").unwrap_or_default();
+    let at_home = [".config", ".local/share"].map(|below| std::path::Path::new(&home).join(below).join("vulkan/icd.d"));
+    if at_home.iter().all(|folder| !folder.exists()) {
+        let words = "no folder of the system has the manifest of a driver, which the program needs too";
+        found.findings.insert(0, words);
+        found.advice = format!(
+            "{} Also install a driver, which vkloader explain names: without one, the program gets no instance either.",
+            found.advice
+        );
     }
 }
 

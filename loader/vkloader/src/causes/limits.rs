@@ -61,11 +61,12 @@ pub(super) fn own_remedy() -> String {
 }
 
 /// Codes of findings about failures that a lack of memory can cause.
-const MAY_LACK_MEMORY: [&str; 5] = [
+const MAY_LACK_MEMORY: [&str; 6] = [
     codes::PROGRAM_CRASHED.name,
     codes::INSTANCE_FAILED.name,
     codes::DEVICE_NOT_CREATED.name,
     codes::LOADER_FAILED.name,
+    "device.enumeration-failed",
     "driver.creation-failed",
 ];
 

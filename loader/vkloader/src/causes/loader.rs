@@ -131,6 +131,31 @@ pub(super) fn without_functions(report: &mut Report, own: Identity) {
     report.dropped.push(found);
 }
 
+/// Exit status with which the dynamic linker ends a program that lacks a function.
+const LACKS_FUNCTION: i32 = 127;
+
+/// Adds a finding about a program that the dynamic linker ended because its loader lacks a function that the program needs.
+pub(super) fn older_than_program(report: &mut Report, own: Identity) {
+    let has_ended = (report.ending.by, report.ending.number) == ("status", Some(LACKS_FUNCTION));
+    let Some(loader) = report.loader.as_ref().filter(|_| has_ended && report.inside.is_none()) else {
+        return;
+    };
+    let (Some(program), Some(path)) = (loader.executable.as_deref(), loader.path.as_deref()) else {
+        return;
+    };
+    let lacking = elf::lacking(Path::new(program), (OF_PROGRAMS, Path::new(path)), OF_VULKAN, own);
+    let Some((file, missing)) = lacking else { return };
+    let (first, file) = (&missing[0], file.display());
+    let owner = installed::owner(path).map_or_else(String::new, |owner| format!(" ({owner})"));
+    report.dropped.push(Dropped {
+        reason: format!("The Vulkan loader lacks {first}, which {file} needs, so the dynamic linker ended the program."),
+        advice: format!(
+            "Update the loader{owner} if a newer one has {first}; otherwise the program needs another library too, or a version for this loader."
+        ),
+        ..codes::LOADER_FAILED.about(path)
+    });
+}
+
 /// Upper bound on the missing functions in a finding.
 const MOST_FUNCTIONS: usize = 8;
 

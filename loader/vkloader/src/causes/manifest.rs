@@ -2,6 +2,7 @@
 
 use super::elf::{self, Identity, closed_folder, locate};
 use super::{masked, packages};
+use crate::events::{Event, Record};
 use crate::manifests;
 use crate::report::{Dropped, Fact, Kind, rank};
 use crate::shell::word;
@@ -108,13 +109,13 @@ fn not_opened(dropped: &mut Dropped, path: &str, home: &str) {
 
 /// Changes the finding about a manifest for another word size, if the library that it names is for the program. The member `library_arch` is then wrong.
 pub(super) fn wrong_member(dropped: &mut Dropped, own: Identity) {
-    if dropped.code != "driver-manifest.architecture" {
-        return;
-    }
     let path = path_of(dropped).to_owned();
-    let Some(library) = manifests::named(Path::new(&path)) else {
-        return;
+    let named = match dropped.code.as_str() {
+        "driver-manifest.architecture" => manifests::named(Path::new(&path)),
+        "layer.architecture" => of_layer(Path::new(&path), &dropped.name),
+        _ => None,
     };
+    let Some(library) = named else { return };
     let library = manifests::found(Path::new(&path), &library);
     let Some(file) = locate(&library.display().to_string(), own).filter(|file| Identity::of(file) == Some(own)) else {
         return;
@@ -123,6 +124,13 @@ pub(super) fn wrong_member(dropped: &mut Dropped, own: Identity) {
         "The member library_arch of the manifest is wrong: the library is for the program's word size.".into();
     dropped.findings.insert(0, format!("{} is for {own}", file.display()));
     dropped.advice = format!("Remove the member library_arch from {path}, or correct it.");
+}
+
+/// Returns `library_path` of the layer `name` in a manifest.
+fn of_layer(manifest: &Path, name: &str) -> Option<String> {
+    let content = manifests::read(manifest)?;
+    let own = manifests::layers(&content).find(|layer| layer["name"] == name)?;
+    own["library_path"].as_str().map(String::from)
 }
 
 /// Returns the remedy for manifests that the user may not read. `files` is the files as words of a command.
@@ -310,6 +318,29 @@ fn is_wide(path: &str) -> bool {
     let mut start = [0; 4];
     let is_long = is_file && File::open(path).is_ok_and(|mut file| file.read_exact(&mut start).is_ok());
     is_long && matches!(start, [0xFF, 0xFE, _, 0] | [0xFE, 0xFF, 0, _])
+}
+
+/// Returns the manifest of the driver or layer that a finding is about. A finding about a layer contains only the path of the layer's
+/// library, so the manifest comes from the trace.
+pub(super) fn of(dropped: &Dropped, records: &[&Record]) -> Option<String> {
+    let own = dropped.file.as_ref().filter(|path| path.ends_with(".json"));
+    let all = records.iter().filter_map(|record| match &record.event {
+        Event::Decision(decision) if decision.subject == "layer" && decision.name == dropped.name => {
+            Some(&decision.path).filter(|path| path.ends_with(".json"))
+        }
+        _ => None,
+    });
+    // Several manifests may describe layers of one name, each with a library of its own.
+    let names_library = |path: &&String| {
+        let path = Path::new(path);
+        let content = manifests::read(path).unwrap_or_default();
+        let library = |layer: &serde_json::Value| Some(manifests::found(path, layer["library_path"].as_str()?));
+        let mut libraries = manifests::layers(&content).filter_map(library);
+        let file = dropped.file.as_deref().map(Path::new);
+        libraries.any(|library| Some(library.as_path()) == file)
+    };
+    let decided = || all.clone().find(names_library).or_else(|| all.clone().next());
+    own.or_else(decided).cloned()
 }
 
 #[cfg(test)]

@@ -129,7 +129,7 @@ fn explain_each(report: &mut Report, records: &[&Record], watched: Option<&Finis
     let home = report.variables.get("HOME").unwrap_or_default();
     let sandbox = sandbox::Sandbox::of(report);
     for dropped in &mut report.dropped {
-        let manifest = manifest_of(dropped, records);
+        let manifest = manifest::of(dropped, records);
         let about = elf::About {
             manifest: manifest.as_deref(),
             loader: loader.map(Path::new),
@@ -255,19 +255,11 @@ fn advise_on_hardware(report: &mut Report) {
     }
 }
 
-/// Returns the manifest of the driver or layer that a finding is about. A finding about a layer contains only the path of the layer's
-/// library, so the manifest comes from the trace.
-fn manifest_of(dropped: &Dropped, records: &[&Record]) -> Option<String> {
-    let own = dropped.file.as_ref().filter(|path| path.ends_with(".json"));
-    let decided = || {
-        records.iter().find_map(|record| match &record.event {
-            Event::Decision(decision) if decision.subject == "layer" && decision.name == dropped.name => {
-                Some(&decision.path).filter(|path| path.ends_with(".json"))
-            }
-            _ => None,
-        })
-    };
-    own.or_else(decided).cloned()
+/// Returns `true` if a program created an instance, did not list the devices, and ended normally.
+pub(crate) fn listed_none(report: &Report, finished: &Finished) -> bool {
+    let records = report::busiest(&finished.records);
+    let has_ended = (report.ending.by, report.ending.number) == ("status", Some(0));
+    has_ended && report.devices.is_empty() && display::has_not_listed(&records)
 }
 
 /// Adapts remedies to facts about several files.
@@ -276,6 +268,7 @@ fn adapt(report: &mut Report, own: elf::Identity) {
     loader::of_no_package(report, own);
     loader::not_opened(report, own);
     loader::without_functions(report, own);
+    loader::older_than_program(report, own);
 }
 
 /// Adds the remedies for cards whose drivers are missing to findings that precede them. These are the finding that no driver is installed, and the

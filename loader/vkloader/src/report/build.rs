@@ -1,5 +1,7 @@
 //! Builds the report of a run from the records in its trace.
 
+mod ending;
+
 use super::decided::{Decided, Manifests, busiest};
 use super::{
     Device, Driver, Dropped, Fact, Facts, Loader, Report, Slow, Verdict, calls, catalogued, codes, culprit, devices,
@@ -11,6 +13,7 @@ use crate::events::{Event, Record, TracedDecision};
 use crate::shell::word;
 use crate::variables::Variables;
 use crate::{installed, names, probe};
+pub(crate) use ending::explain_short;
 use reasons::Code;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -76,6 +79,7 @@ pub(crate) fn build(finished: &Finished, received: Received<'_>) -> Report {
         .dropped
         .extend(layers::without_effect(&report.inactive, &report.variables));
     report.dropped.extend(of_devices(&report));
+    ending::add(&mut report, &records);
     end(&mut report, finished, &records);
     name_manifests(&manifests, &mut report.dropped);
     quote_drivers(&mut report);
@@ -187,11 +191,19 @@ pub(crate) fn without_driver(device: &Device, devices: &[Device]) -> Option<Stri
     ))
 }
 
+const OUT_OF_DEVICE_MEMORY: i32 = -2;
+const DEVICE_LOST: i32 = -4;
+
+/// Returns `true` for a remedy about the state of a card, which the result of a call gave.
+pub(crate) fn is_of_state(advice: &str) -> bool {
+    [OUT_OF_DEVICE_MEMORY, DEVICE_LOST]
+        .into_iter()
+        .any(|code| for_result(code) == advice)
+}
+
 /// Returns the remedy for a device that cannot be created.
 pub(crate) fn for_result(code: i32) -> &'static str {
     const OUT_OF_HOST_MEMORY: i32 = -1;
-    const OUT_OF_DEVICE_MEMORY: i32 = -2;
-    const DEVICE_LOST: i32 = -4;
     match code {
         OUT_OF_HOST_MEMORY => "Close programs that use much memory (free -h shows what is left), and try again.",
         OUT_OF_DEVICE_MEMORY => {
@@ -222,6 +234,16 @@ fn real(path: &Path) -> PathBuf {
 }
 
 impl Report {
+    /// Adds the devices of `probed`, a process that imitated the program, to the report about a program that listed none.
+    pub(crate) fn take_devices(&mut self, probed: Self) {
+        if probed.is_usable() {
+            self.dropped.push(codes::PROGRAM_LISTED_NONE.about_any("the program"));
+            self.devices = probed.devices;
+            self.hidden = probed.hidden;
+            self.verdict = probed.verdict;
+        }
+    }
+
     /// Adds the lines that drivers printed in `probe`, a process that imitated the program. The lines of the program itself go to its own
     /// terminal.
     pub(crate) fn take_printed(&mut self, probe: &Finished) {
@@ -343,7 +365,7 @@ fn explained(decision: &TracedDecision) -> Dropped {
             let meaning = row.map_or("", |row| row.meaning);
             (meaning.into(), format!("If this is unintended: unset {variable}"))
         }
-        (Some(code), _) => (code.row().meaning.into(), code.row().remedy.into()),
+        (Some(code), _) => (code.row().meaning.into(), of_result(code, decision)),
         // The library is newer than this program, and uses a code that this program does not know. The report then contains only the
         // library's own message.
         (None, _) => (said.clone().unwrap_or_default(), String::new()),
@@ -378,6 +400,17 @@ fn explained(decision: &TracedDecision) -> Dropped {
         names_file: false,
         rank: rank::of(code),
     }
+}
+
+/// Returns the remedy for a decision with the code `code`, by the result of the call that failed.
+fn of_result(code: Code, decision: &TracedDecision) -> String {
+    let result = decision.details.get("result").and_then(|result| result.as_i64());
+    let is_failure = matches!(code, Code::DeviceEnumerationFailed | Code::DriverCreationFailed);
+    let result = result
+        .filter(|_| is_failure)
+        .and_then(|result| i32::try_from(result).ok());
+    let advice = result.map(for_result).filter(|advice| is_of_state(advice));
+    advice.unwrap_or(code.row().remedy).into()
 }
 
 /// Returns words about the result of the call that made the library drop an object.

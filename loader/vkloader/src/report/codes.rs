@@ -66,6 +66,9 @@ rows! {
     PROGRAM_NO_INSTANCE = "program.no-instance", "program", rank::NOTHING,
         "The program opened the library but never created an instance, so the library searched for no driver.",
         "Run the program so that it uses Vulkan; it may have chosen another graphics API, such as OpenGL.";
+    PROGRAM_LISTED_NONE = "program.listed-none", "program", rank::ASIDE,
+        "The program created an instance, but did not list the devices, so the devices here are those of a process of vkloader.",
+        "";
     PROGRAM_WORD_SIZE = "program.word-size", "program", rank::FIRST,
         "The program is for another word size or processor than vkloader, so it left no trace.",
         "Start the vkloader that is built for such programs.";

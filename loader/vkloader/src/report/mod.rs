@@ -27,7 +27,7 @@ mod verdict;
 mod view;
 
 pub(crate) use blamed::{READ, add_switch, one_after_the_other, suspect_for_abort, tells_failure};
-pub(crate) use build::{Received, build, for_result, without_driver};
+pub(crate) use build::{Received, build, explain_short, for_result, is_of_state, without_driver};
 pub(crate) use card::Card;
 pub(crate) use compared::{Difference, FirstCause, OtherLoader, OtherWordSize};
 pub(crate) use culprit::{Again, Crashed, NEWER_ONLY_DRIVERS, ONLY_DRIVERS, Switch, TO_TELL, created_with, retried};

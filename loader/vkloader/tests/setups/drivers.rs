@@ -77,6 +77,29 @@ fn a_driver_with_address_sanitizer_comes_with_its_runtime() {
 
 pub(super) const ROWS: &[Row] = &[
     Row::new(
+        "a driver reports too little memory when it lists its devices",
+        |machine| {
+            machine.driver("short", "fail vkEnumeratePhysicalDevices -1 1 1000");
+            machine.driver("good", "device one");
+        },
+        "device.enumeration-failed",
+    )
+    .about("VK_ERROR_OUT_OF_HOST_MEMORY")
+    .remedy("VK_LOADER_DRIVERS_DISABLE=short.json PROGRAM", |machine| {
+        machine.variable("VK_LOADER_DRIVERS_DISABLE", "short.json");
+    }),
+    Row::new(
+        "a driver lost its card when it lists its devices",
+        |machine| {
+            machine.driver("lost", "fail vkEnumeratePhysicalDevices -4 1 1000");
+        },
+        "device.enumeration-failed",
+    )
+    .about("VK_ERROR_DEVICE_LOST")
+    .remedy("The card no longer responds", |machine| {
+        machine.driver("lost", "device one");
+    }),
+    Row::new(
         "a variable names a driver that crashes, and the search finds another driver",
         |machine| {
             beside_good(machine, "device two\ncrash vkCreateInstance");

@@ -68,7 +68,7 @@ pub(super) const ROWS: &[Row] = &[
         "layer.architecture",
     )
     .about("VK_LAYER_odd")
-    .remedy("word size", |machine| {
+    .remedy("Remove the member library_arch from ", |machine| {
         machine.working_layer("implicit", "odd", "", "");
     })
     .gone(),

@@ -11,7 +11,7 @@ use super::{generations, handed};
 use crate::causes::{elf, packages};
 use crate::installed;
 use crate::paths::file_name;
-use crate::report::{Absent, Card, Dropped, Fact, Kind, Report, codes, rank};
+use crate::report::{self, Absent, Card, Dropped, Fact, Kind, Report, codes, rank};
 use crate::shell::word;
 use catalogue::hardware::TABLE;
 
@@ -169,6 +169,10 @@ fn failed_to_list(report: &mut Report) {
         .iter_mut()
         .filter(|one| one.code == "device.enumeration-failed" && !one.names_file && !names_closed_file(one))
     {
+        // A remedy for the result of the call is more exact.
+        if one.set.is_some() || report::is_of_state(&one.advice) {
+            continue;
+        }
         let Some(library) = library(one) else { continue };
         let mut drivers = hardware.iter().filter_map(|card| card.kernel_driver.as_deref());
         if let Some(driver) = drivers.find(|driver| is_meant_for(library, driver)) {
