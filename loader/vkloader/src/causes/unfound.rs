@@ -1,7 +1,7 @@
 //! Finds the reason why the loader did not find a layer whose manifest is installed. For example, a variable or an override layer replaces
 //! the usual folders, or a path in a variable is wrong.
 
-use super::{spelling, variables, words};
+use super::{spelling, unsearched, variables, words};
 use crate::events::{Event, Record};
 use crate::manifests;
 use crate::report::{Dropped, Report, codes};
@@ -9,6 +9,8 @@ use crate::shell::word;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// Variables that replace a folder below the home folder, each with that folder.
+const AT_HOME: [(&str, &str); 2] = [("XDG_DATA_HOME", ".local/share"), ("XDG_CONFIG_HOME", ".config")];
 /// Folder with the manifests of explicit layers, below each data folder.
 const BELOW: &str = "vulkan/explicit_layer.d";
 /// Folders that the loader searches for explicit layers if no variable replaces them.
@@ -64,6 +66,8 @@ pub(super) fn find(layer: &str, report: &Report, records: &[&Record]) -> Option<
         Search::replaced,
         Search::misplaced,
         Search::excluded,
+        Search::moved_home,
+        Search::other_home,
         Search::elsewhere,
     ];
     reasons.iter().find_map(|reason| reason(&search))
@@ -306,6 +310,52 @@ impl<'a> Search<'a> {
             finding: format!("the layer is in {folder}, which is not searched"),
             advice: format!("Add the folder: {variable}=${variable}:{parent} PROGRAM, or: unset {variable}"),
             variable: Some(variable),
+            file: None,
+        })
+    }
+
+    /// Returns `true` for a folder that has the layer and that the loader did not search.
+    fn is_missed(&self, folder: &Path) -> bool {
+        let is_searched = self.searched.iter().any(|searched| Path::new(searched) == folder);
+        !is_searched && self.is_in(folder)
+    }
+
+    /// Returns the reason if a variable moves the search from the folder of the layer below `HOME` to another folder.
+    fn moved_home(&self) -> Option<Unfound> {
+        let variable = |name: &str| self.report.variables.get(name).filter(|value| !value.is_empty());
+        let home = variable("HOME")?;
+        AT_HOME.into_iter().find_map(|(name, below)| {
+            let set = variable(name)?;
+            let folder = Path::new(&home).join(below).join(BELOW);
+            let shown = folder.display();
+            self.is_missed(&folder).then(|| Unfound {
+                why: format!("{name} is {set}, which replaces {home}/{below}"),
+                finding: format!("the layer is in {shown}, which is not searched"),
+                advice: format!("Unset {name}, or: {ADDING}={} PROGRAM", word(&shown.to_string())),
+                variable: Some(name),
+                file: None,
+            })
+        })
+    }
+
+    /// Returns the reason if the layer is in the home folder of this user, and `HOME` is unset or names another folder.
+    fn other_home(&self) -> Option<Unfound> {
+        let home = unsearched::own_home(Path::new("/"), &self.report.variables)?;
+        let variables = &self.report.variables;
+        let usual = AT_HOME
+            .into_iter()
+            .filter(|(name, _)| variables.get(name).is_none_or(|set| set.is_empty()));
+        let mut folders = usual.map(|(_, below)| Path::new(&home.folder).join(below).join(BELOW));
+        let folder = folders.find(|folder| self.is_missed(folder))?;
+        let why = match variables.get("HOME").filter(|set| !set.is_empty()) {
+            Some(set) => format!("HOME is {set}, and not the home folder of this user"),
+            None => "HOME is not set, so the home folder of this user is not searched".into(),
+        };
+        Some(Unfound {
+            why,
+            finding: format!("the layer is in {}, which is not searched", folder.display()),
+            advice: home.advice,
+            variable: None,
             file: None,
         })
     }

@@ -126,32 +126,40 @@ fn dangling(folder: &Path) -> Option<Unsearched> {
 }
 
 /// A user's home folder, with the remedy for manifests in it.
-struct Home {
-    folder: String,
-    advice: String,
+pub(super) struct Home {
+    pub(super) folder: String,
+    pub(super) advice: String,
 }
 
 /// Returns the home folders that differ from `HOME`: the folder of this process's user, and the folder of the user who called sudo.
 fn homes(root: &Path, variables: &Variables) -> Vec<Home> {
-    let text = fs::read_to_string(root.join("etc/passwd")).unwrap_or_default();
-    let number = rustix::process::geteuid().as_raw().to_string();
     let named = variables.get("HOME").unwrap_or_default();
-    let own = home_of(&text, |fields| fields[2] == number);
+    let own = own_home(root, variables);
     let caller = variables.get("SUDO_USER");
-    let callers = caller.and_then(|caller| home_of(&text, |fields| fields[0] == caller));
-    let own = own.map(|folder| Home {
-        advice: other_home(&named, &folder),
-        folder,
-    });
+    let callers = caller.and_then(|caller| home_of(&users(root), |fields| fields[0] == caller));
     let callers = callers.map(|folder| Home {
         advice: format!(
             "Start the program without sudo, because sudo makes it search the home folder of another user, and not {folder}"
         ),
         folder,
     });
-    let all = own.into_iter().chain(callers);
-    all.filter(|home| Path::new(&home.folder) != Path::new(&named))
-        .collect()
+    let callers = callers.filter(|home| Path::new(&home.folder) != Path::new(&named));
+    own.into_iter().chain(callers).collect()
+}
+
+fn users(root: &Path) -> String {
+    fs::read_to_string(root.join("etc/passwd")).unwrap_or_default()
+}
+
+/// Returns the home folder of this process's user, if it differs from `HOME`.
+pub(super) fn own_home(root: &Path, variables: &Variables) -> Option<Home> {
+    let number = rustix::process::geteuid().as_raw().to_string();
+    let named = variables.get("HOME").unwrap_or_default();
+    let folder = home_of(&users(root), |fields| fields[2] == number)?;
+    (Path::new(&folder) != Path::new(&named)).then(|| Home {
+        advice: other_home(&named, &folder),
+        folder,
+    })
 }
 
 /// Returns the advice for a user whose home folder is `folder`, while `HOME` is `named`.

@@ -3,6 +3,7 @@
 use super::{Machine, good};
 use crate::machine::{Explained, library, vkloader};
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 
 /// A set-up, and the expected report.
 struct Row {
@@ -40,7 +41,7 @@ fn path_in(machine: &mut Machine, name: &str, path: &str) {
     machine.variable(name, path);
 }
 
-const ROWS: [Row; 17] = [
+const ROWS: [Row; 19] = [
     Row {
         name: "a variable replaces the usual folders by one that does not exist",
         setup: |machine| {
@@ -114,6 +115,35 @@ const ROWS: [Row; 17] = [
         about: "and VK_ADD_LAYER_PATH names ROOT/none/mylayers, which does not exist",
         remedy: "Correct the path in VK_ADD_LAYER_PATH. If the layer is not there: install the layer: vkbasalt",
         follow: |_| {},
+    },
+    Row {
+        name: "a variable moves the search away from the folder of the layer at home",
+        setup: |machine| layer_in(machine, "none/.local/share/vulkan/explicit_layer.d"),
+        layer: ODD,
+        code: LEFT_OUT,
+        about: "XDG_DATA_HOME is ROOT/data, which replaces ROOT/none/.local/share",
+        remedy: "VK_ADD_LAYER_PATH=ROOT/none/.local/share/vulkan/explicit_layer.d PROGRAM",
+        follow: |machine| {
+            path_in(
+                machine,
+                "VK_ADD_LAYER_PATH",
+                "none/.local/share/vulkan/explicit_layer.d",
+            )
+        },
+    },
+    Row {
+        name: "the manifest of the layer has the wrong word size",
+        setup: |machine| {
+            let wrong = if cfg!(target_pointer_width = "64") { "32" } else { "64" };
+            machine.working_layer("explicit", "odd", "", &format!(r#", "library_arch": "{wrong}""#));
+        },
+        layer: ODD,
+        code: LEFT_OUT,
+        about: "the member library_arch of the manifest is wrong",
+        remedy: "Remove the member library_arch from ROOT/data/vulkan/explicit_layer.d/odd.json",
+        follow: |machine| {
+            machine.working_layer("explicit", "odd", "", "");
+        },
     },
     Row {
         name: "no shell replaced ~ in a variable",
@@ -362,4 +392,30 @@ fn a_layer_that_a_variable_switches_on_is_named_with_what_leaves_it_out() {
         machine.unset(name);
         machine.unset("VK_LAYER_PATH");
     }
+}
+
+/// Services and jobs of cron often have no `HOME`.
+#[test]
+fn a_layer_at_home_is_named_where_home_is_unset() {
+    let mut machine = Machine::new();
+    good(&mut machine);
+    let home = machine.path("none").display().to_string();
+    layer_in(&machine, "none/.local/share/vulkan/explicit_layer.d");
+    fs::create_dir_all(machine.path("system/etc")).expect("folders");
+    let user = fs::metadata(&home).expect("just made").uid();
+    machine.file("system/etc/passwd", format!("ann:x:{user}:{user}::{home}:/bin/sh\n"));
+    for name in ["HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"] {
+        machine.variable(name, "");
+    }
+    machine.variable("XDG_DATA_DIRS", machine.path("data").display().to_string());
+    if !machine.in_made_up_system(&["/etc/passwd"]) {
+        return;
+    }
+    let explained = asked(&machine, ODD);
+    let reason = explained.report["dropped"][0]["reason"].to_string();
+    assert!(reason.contains("HOME is not set"), "{reason}");
+    let advice = explained.advice();
+    assert!(advice.ends_with(&format!("HOME={home} PROGRAM")), "{advice}");
+    machine.variable("HOME", home);
+    assert_eq!(asked(&machine, ODD).devices(), ["one"]);
 }
