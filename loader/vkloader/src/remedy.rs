@@ -25,6 +25,11 @@ const WITHOUT_DRIVERS: &str = "VK_LOADER_DRIVERS_DISABLE";
 /// Variables that enable layers. The first of them takes precedence over the variable that disables layers.
 const ENABLING: [&str; 2] = [filters::ENABLING, "VK_INSTANCE_LAYERS"];
 
+/// Code of the finding about a driver whose library does not open.
+const UNOPENED: &str = "driver.not-opened";
+/// Variables with which the dynamic linker may refuse a library that it otherwise opens.
+const OF_LINKER: [&str; 4] = ["LD_BIND_NOW", "LD_AUDIT", "GLIBC_TUNABLES", "LD_DYNAMIC_WEAK"];
+
 /// Upper bound on the number of drivers and layers that a remedy disables.
 const MOST: usize = 4;
 
@@ -133,6 +138,7 @@ impl Library {
     /// # Errors
     /// The probe cannot be run.
     pub(crate) fn try_remedy(&self, report: &mut Report, other: Option<&Other>, of_program: bool) -> io::Result<()> {
+        self.try_without_linkers(report)?;
         let Some(first) = report.dropped.first().and_then(|first| first.set.clone()) else {
             return Ok(());
         };
@@ -173,6 +179,31 @@ impl Library {
                     add_to_tell(&mut first.advice, to_tell);
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Runs the probe without each variable of the dynamic linker if the first cause is a library that does not open. If a device can be used then,
+    /// the remedy begins with the variable.
+    fn try_without_linkers(&self, report: &mut Report) -> io::Result<()> {
+        let is_unopened = report.dropped.first().is_some_and(|first| first.code == UNOPENED);
+        if report.is_usable() || !is_unopened {
+            return Ok(());
+        }
+        for name in OF_LINKER {
+            if report.variables.nonempty(name).is_none() {
+                continue;
+            }
+            let tried = self.try_with(&self.path(), &[], Some(name), &report.variables)?;
+            let Some(words) = tried.usable else { continue };
+            let first = &mut report.dropped[0];
+            first.findings.push(format!("this was tried without {name}: {words}"));
+            first.advice = format!(
+                "Unset {name}, with which the dynamic linker opens libraries in another way. Or: {}",
+                first.advice
+            );
+            causes::add_origin(report, 0, name);
+            return Ok(());
         }
         Ok(())
     }

@@ -361,6 +361,8 @@ fn a_settings_file_that_wins() {
     let explained = machine.explain();
     assert!(!explained.report["dropped"].to_string().contains("//loader_settings.d"));
     assert_eq!((explained.code, explained.first()), (1, "settings.active"));
+    let reason = explained.report["dropped"][0]["reason"].to_string();
+    assert!(reason.contains("/nowhere.json does not exist"), "{reason}");
     let name = explained.report["dropped"][0]["name"].as_str().expect("a name");
     assert_eq!(fs::canonicalize(name).ok(), fs::canonicalize(settings).ok());
 }

@@ -11,10 +11,13 @@ use std::path::Path;
 /// Adds a finding about each settings file that the loader uses, and completes the findings about layers that the file lists. `silent` is the
 /// rank of a file that may hide devices.
 pub(super) fn find(report: &mut Report, records: &[&Record], silent: u8) -> Vec<Dropped> {
-    let found = active(report, records, silent);
+    let mut found = active(report, records, silent);
     if let Some(settings) = kept(records, "settings").last() {
         leaves_out(report, &settings.name);
         names_nothing(&mut report.dropped, &settings.name);
+        for one in found.iter_mut().filter(|one| one.name == settings.name) {
+            only_missing(one, report);
+        }
     }
     found
 }
@@ -67,8 +70,7 @@ fn leaves_out(report: &mut Report, settings: &str) {
 
 /// Names the settings file `settings` in findings about manifests that it lists and that do not exist.
 fn names_nothing(dropped: &mut [Dropped], settings: &str) {
-    let is_it = |one: &&mut Dropped| one.source.as_deref() == Some("settings") && one.code == Code::FileNotFound.name();
-    for one in dropped.iter_mut().filter(is_it) {
+    for one in dropped.iter_mut().filter(|one| is_missing(one)) {
         one.findings.insert(0, format!("the settings file {settings} names it"));
         one.advice = format!(
             "Correct the path in the settings file with the program that wrote it, such as Vulkan Configurator, or delete the file: rm {}",
@@ -77,13 +79,30 @@ fn names_nothing(dropped: &mut [Dropped], settings: &str) {
     }
 }
 
+/// Returns `true` for the finding about a manifest that a settings file lists and that does not exist.
+fn is_missing(one: &Dropped) -> bool {
+    one.source.as_deref() == Some("settings") && one.code == Code::FileNotFound.name()
+}
+
+/// Names the missing manifest in the finding about a settings file that permits only the drivers in its own list.
+fn only_missing(found: &mut Dropped, report: &Report) {
+    let text = std::fs::read_to_string(&found.name).unwrap_or_default();
+    let missing = report.dropped.iter().find(|one| is_missing(one));
+    if let Some(missing) = missing.filter(|_| text.contains(EXCLUSIVE) && report.drivers.is_empty()) {
+        found.reason = format!(
+            "A settings file permits only the drivers that it lists, and {} does not exist.",
+            missing.name
+        );
+        found.advice.clone_from(&missing.advice);
+    }
+}
+
+/// Member of a settings file that permits only the drivers in the list of the file.
+const EXCLUSIVE: &str = "additional_drivers_use_exclusively";
+
 /// Returns `true` if a settings file may hide drivers or devices. Most settings files only select layers.
 fn may_hide_devices(settings: &Path) -> bool {
-    const MEMBERS: [&str; 3] = [
-        "additional_drivers_use_exclusively",
-        "device_configurations",
-        "visible_devices",
-    ];
+    const MEMBERS: [&str; 3] = [EXCLUSIVE, "device_configurations", "visible_devices"];
     let text = std::fs::read_to_string(settings);
     text.map_or(true, |text| MEMBERS.iter().any(|member| text.contains(member)))
 }

@@ -79,6 +79,20 @@ pub(super) fn of_word(word: &str) -> Option<&'static str> {
     Some(mistake.advice)
 }
 
+/// Upper bound on the number of words that are joined to find a divided path.
+const MOST_WORDS: usize = 16;
+
+/// Returns the existing path that a colon in its name divides into several words of `value`, among them `word`.
+pub(super) fn divided(value: &str, word: &str) -> Option<String> {
+    let words: Vec<&str> = value.split(':').take(MOST_WORDS).collect();
+    let parts = (0..words.len()).flat_map(|first| (first + 1..words.len()).map(move |last| (first, last)));
+    let mut paths = parts
+        .map(|(first, last)| &words[first..=last])
+        .filter(|part| part.contains(&word))
+        .map(|part| part.join(":"));
+    paths.find(|path| path.starts_with('/') && Path::new(path).exists())
+}
+
 /// Returns a list of paths without the mistakes that have one possible correction: quotes, blanks, wrong separators, and `~` and `$` that only
 /// a shell replaces. `variable` returns the value of a variable. Returns `None` if nothing changes, or if a changed path does not exist.
 pub(super) fn corrected(value: &str, variable: impl Fn(&str) -> Option<String>) -> Option<String> {

@@ -251,6 +251,12 @@ impl<'a> Words<'a> {
             None => self.mistake(word),
         };
         found.advice = format!("{}, or: unset {name}", mistake.as_deref().unwrap_or(usual));
+        let divided = spelling::divided(self.value, word).filter(|_| kind == Kind::Path);
+        if let Some(path) = divided {
+            found.advice = format!(
+                "A colon divides the value, so it cannot name {path}: move this to a folder without a colon, and name that."
+            );
+        }
         self.rank(word, self.report.verdict, &mut found);
         found
     }

@@ -84,6 +84,29 @@ pub(super) const ROWS: &[Row] = &[
     })
     .gone(),
     Row::new(
+        "a variable makes the dynamic linker search for functions that are never called",
+        |machine| {
+            machine.driver("good", "device one");
+            let source = machine.file("lazy.c", "int never(void);\nint unused(void) { return never(); }\n");
+            let folder = machine.path("libraries");
+            let library = folder.join("libvkltlazy.so");
+            let mut command = Command::new("cc");
+            command.args(["-shared", "-fPIC", "-Wl,--no-as-needed,-z,lazy,-rpath,$ORIGIN", "-o"]);
+            command
+                .arg(&library)
+                .arg(source)
+                .arg("-L")
+                .arg(&folder)
+                .arg("-lmock_good");
+            assert!(command.status().expect("a compiler").success());
+            machine.manifest("good", &library, "");
+            machine.variable("LD_BIND_NOW", "1");
+        },
+        "driver.not-opened",
+    )
+    .about("needs the symbol never")
+    .remedy("Unset LD_BIND_NOW, ", |machine| machine.unset("LD_BIND_NOW")),
+    Row::new(
         "a library is cut off",
         // The file lacks a part of the segments that the header names. The dynamic linker crashes when it reads that part.
         |machine| changed(machine, |bytes| bytes.truncate(4096)),

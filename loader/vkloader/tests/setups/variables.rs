@@ -39,6 +39,23 @@ macro_rules! hidden {
 
 pub(super) const ROWS: &[Row] = &[
     Row::new(
+        "a folder in a variable has a colon in its name",
+        |machine| {
+            let manifest = machine.driver("good", "device one");
+            fs::create_dir(machine.path("my:drivers")).expect("a folder");
+            let moved = machine.path("my:drivers/good.json");
+            fs::rename(manifest, &moved).expect("moved");
+            machine.variable("VK_DRIVER_FILES", moved.to_str().expect("plain"));
+        },
+        "variable.no-match",
+    )
+    .remedy("A colon divides the value, so it cannot name ", |machine| {
+        let moved = machine.path("good.json");
+        fs::rename(machine.path("my:drivers/good.json"), &moved).expect("moved");
+        machine.unset("VK_DRIVER_FILES");
+        machine.variable("VK_DRIVER_FILES", moved.to_str().expect("plain"));
+    }),
+    Row::new(
         "a variable names a layer that is missing, and so is the driver",
         |machine| {
             machine.variable("VK_INSTANCE_LAYERS", "VK_LAYER_KHRONOS_validation");

@@ -49,6 +49,7 @@ use permissions::{closed_nodes, in_closed_folder, permissions};
 use places::Place;
 use service::Service;
 use several::{is_explained, is_of_minor_card};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// PCI vendor ID of NVIDIA.
@@ -195,6 +196,14 @@ fn versions(machine: &Machine, report: &Report) -> Option<Dropped> {
     })
 }
 
+/// Returns `true` if NVIDIA's driver is there with a library that a container gets only with the capability for graphics.
+fn has_libraries_for_graphics(machine: &Machine) -> bool {
+    let driver = machine.library("libGLX_nvidia");
+    let entries = driver.and_then(|driver| fs::read_dir(driver.parent()?).ok());
+    let mut names = entries.into_iter().flatten().flatten().map(|entry| entry.file_name());
+    names.any(|name| name.to_string_lossy().starts_with("libnvidia-glvkspirv.so."))
+}
+
 /// Returns a finding for a container that has NVIDIA's card but not NVIDIA's graphics libraries.
 fn capabilities(machine: &Machine, value: Option<&str>) -> Option<Dropped> {
     let value = value?;
@@ -202,7 +211,7 @@ fn capabilities(machine: &Machine, value: Option<&str>) -> Option<Dropped> {
     (!handed::has_graphics(value) && machine.has("dev/nvidiactl")).then(|| Dropped {
         findings: [format!("{CAPABILITIES} is {value}")].into(),
         // The container may have the libraries in spite of the variable, for example from a CDI file. Then a fault of the driver explains more.
-        rank: if machine.library("libGLX_nvidia").is_some() {
+        rank: if has_libraries_for_graphics(machine) {
             rank::BROKEN + 1
         } else {
             row.rank()
