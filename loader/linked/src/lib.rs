@@ -144,6 +144,12 @@ pub fn is_cached(name: &str) -> bool {
     !cache::paths(name).is_empty()
 }
 
+/// Returns `true` if the dynamic linker finds the file at a path by its name, because of its cache or because it is in a usual folder.
+pub fn is_found_by_name(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    cache::paths(name).iter().any(|cached| cached == path) || path.parent().is_some_and(is_usual)
+}
+
 /// Returns the folders of `DT_RPATH` and `DT_RUNPATH` of a library.
 pub fn folders(library: &Path, needs: &Needs) -> Vec<String> {
     let all = needs.rpath.iter().chain(&needs.runpath);

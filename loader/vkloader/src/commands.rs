@@ -78,6 +78,9 @@ pub(crate) enum Command {
         /// Opens the library and makes no calls.
         #[arg(long)]
         open_only: bool,
+        /// Queries the version and the lists of layers and extensions.
+        #[arg(long)]
+        lists_only: bool,
         /// Opens a driver's library instead of a loader, and prints the record of its devices.
         #[arg(long)]
         record: bool,
@@ -185,6 +188,7 @@ impl Command {
                 old_program,
                 extensions_only,
                 open_only,
+                lists_only,
                 record,
                 layer,
                 library,
@@ -194,6 +198,7 @@ impl Command {
                 }
                 let extent = match driver {
                     _ if open_only => Extent::Nothing,
+                    _ if lists_only => Extent::Lists,
                     _ if extensions_only => Extent::Extensions,
                     true => Extent::Driver,
                     false if old_program => Extent::OldProgram,

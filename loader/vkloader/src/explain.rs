@@ -3,6 +3,7 @@
 mod untold;
 
 use crate::beside::Beside;
+use crate::causes::elf::{Fault, Identity};
 use crate::child::{self, Finished, Watched};
 use crate::commands::{Library, NONE, USABLE, heard, json, print};
 use crate::filters::leave_out;
@@ -73,6 +74,7 @@ impl Explain {
         let (seen, mut report) = self.report(&finished)?;
         if let Some(other) = &mut other {
             if !self.no_try {
+                other.compare_requests(&self.library, &self.program, &finished)?;
                 other.find_cause(&self.library, (&finished.records, &report.layers), seen.as_ref())?;
             }
             self.add_other(other, &finished, seen.as_ref(), &mut report);
@@ -127,11 +129,12 @@ impl Explain {
     ) -> io::Result<()> {
         if report.loader.is_none()
             && let Some(program) = self.program.first()
-            && untraced::is_of_other_size(program)
+            && let Some(other) = untraced::OfOtherSize::of(program, &finished.environments)
         {
-            let probe = child::run(self.library.probe()?, self.library.limit(), KEPT)?;
-            let found = untraced::of_other_size(program, &probe.records, report);
-            report.dropped.splice(0..0, found);
+            let mut command = self.library.probe()?;
+            other.variables.give_to(&mut command);
+            let probe = child::run(command, self.library.limit(), KEPT)?;
+            other.add(report, &probe.records);
             return Ok(());
         }
         let program = self.program.first().map_or(OsStr::new(""), OsString::as_os_str);
@@ -306,10 +309,7 @@ impl Explain {
             Some(Seen {
                 not_opened: Some(words),
                 ..
-            }) => format!(
-                "no Vulkan loader could be opened: {words}{}",
-                untraced::to_install_loader(words)
-            ),
+            }) => self.library.why_not_opened(words),
             Some(_) if self.library.library.is_some() => {
                 "the library is another loader, or an older one, and writes no trace".into()
             }
@@ -363,6 +363,27 @@ pub(crate) const KEPT: Watched = Watched {
 };
 
 impl Library {
+    /// Returns the reason why the library could not be opened. `words` is the message of the dynamic linker.
+    fn why_not_opened(&self, words: &str) -> String {
+        let Some(path) = &self.library else {
+            return format!(
+                "no Vulkan loader could be opened: {words}{}",
+                untraced::to_install_loader(words)
+            );
+        };
+        // The dynamic linker searches its folders for a name without a folder.
+        let file = Some(self.path()).filter(|path| path.is_absolute() || path.components().count() > 1);
+        let fault = file.and_then(|file| Fault::of(&file, Identity::of_this_process()));
+        let words = fault.map_or_else(|| words.to_owned(), |fault| fault.finding);
+        let path = path.display().to_string();
+        let about = if words.contains(&path) {
+            words
+        } else {
+            format!("{path}: {words}")
+        };
+        format!("the library that --library names is no Vulkan loader that can be opened: {about}")
+    }
+
     /// Returns the results of a probe without the layer `layer`.
     fn looks_without(&self, layer: &str) -> io::Result<Option<Seen>> {
         let mut command = self.probe()?;
@@ -439,7 +460,7 @@ pub(crate) fn devices(library: &mut Library) -> io::Result<ExitCode> {
         io::Error::other("the process that lists devices did not end by itself; see vkloader explain")
     })?;
     if let Some(words) = &seen.not_opened {
-        return Err(io::Error::other(format!("no Vulkan loader could be opened: {words}")));
+        return Err(io::Error::other(library.why_not_opened(words)));
     }
     // The report combines the devices that the probe received with the drivers in the trace.
     let mut report = of_probe(library, &finished, Some(&seen))?;

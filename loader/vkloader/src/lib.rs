@@ -42,6 +42,7 @@ mod record;
 mod record;
 mod remedy;
 mod report;
+mod requested;
 mod required;
 mod run;
 mod scratch;

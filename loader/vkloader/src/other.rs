@@ -1,9 +1,11 @@
 //! The loader that programs on this machine use, if it is not the examined library.
 
 mod layers;
+mod requests;
 
 use crate::carried;
 use crate::causes;
+use crate::causes::elf::{Identity, locate};
 use crate::child::{self, Ending, Finished, Watched};
 use crate::commands::Library;
 use crate::events::{Event, Record};
@@ -16,19 +18,23 @@ use serde_json::Value;
 use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 pub(crate) use layers::Culprits;
 
 /// A run of the probe with the loader that programs use.
 pub(crate) struct Other {
+    /// Name or path by which the probe opened the loader.
+    pub(crate) asked: PathBuf,
     pub(crate) finished: Finished,
     pub(crate) seen: Seen,
     /// Manifests that make programs fail with the loader that programs use.
     pub(crate) refused: Vec<Refused>,
     /// Layers that make the loader that programs use crash.
     pub(crate) culprits: Option<Culprits>,
+    /// Layers and extensions that the program asked for, and that the loader that programs use does not list.
+    pub(crate) lacking: Vec<String>,
     /// Content of the file of the loader that programs use.
     bytes: OnceCell<Vec<u8>>,
 }
@@ -55,12 +61,23 @@ const NAMING: [&str; 3] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER
 const MOST_BYTES: u64 = 64 << 20;
 
 impl Other {
+    /// Returns the file of the loader that programs use. A loader that ends each process while it is opened did not name its file.
+    pub(crate) fn file(&self) -> Option<String> {
+        let is_crash = matches!(self.finished.ending, Ending::Signal(_)) && self.seen.not_opened.is_none();
+        let found = || {
+            let path = locate(self.asked.to_str()?, Identity::of_this_process())?;
+            let real = std::fs::canonicalize(&path).unwrap_or(path);
+            Some(real.display().to_string())
+        };
+        self.seen.library.clone().or_else(|| found().filter(|_| is_crash))
+    }
+
     /// Returns `true` if the loader that programs use may know a word, for example the name of a variable. The result is also `true` if the
     /// loader's file cannot be read.
     pub(crate) fn knows(&self, word: &str) -> bool {
         let bytes = self.bytes.get_or_init(|| {
-            let file = self.seen.library.as_deref().map(Path::new);
-            file.and_then(read).unwrap_or_default()
+            let file = self.file();
+            file.and_then(|file| read(Path::new(&file))).unwrap_or_default()
         });
         bytes.is_empty() || bytes.windows(word.len()).any(|part| part == word.as_bytes())
     }
@@ -193,7 +210,7 @@ impl Library {
         let mut opening = Command::new(crate::itself::path()?);
         let of_program = program.and_then(untraced::own_loader);
         let loader = of_program.clone().unwrap_or_else(|| self.path());
-        opening.arg(probe::ARGUMENT).arg(loader).arg("--open-only");
+        opening.arg(probe::ARGUMENT).arg(&loader).arg("--open-only");
         let mut finished = child::run(opening, self.limit(), KEPT)?;
         let is_known = |finished: &Finished| {
             let mut events = finished.records.iter().map(|record| &record.event);
@@ -217,10 +234,12 @@ impl Library {
         self.library = Some(own);
         self.is_carried = true;
         Ok(Some(Other {
+            asked: loader,
             finished,
             seen,
             refused: Vec::new(),
             culprits: None,
+            lacking: Vec::new(),
             bytes: OnceCell::new(),
         }))
     }

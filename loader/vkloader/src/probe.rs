@@ -170,6 +170,8 @@ pub(crate) enum Extent {
     Driver,
     /// The command that queries the instance extensions of one driver, without an instance.
     Extensions,
+    /// Commands that query the version, the layers and the instance extensions of a loader, without an instance.
+    Lists,
     /// No commands: the probe only opens the library.
     Nothing,
 }
@@ -217,6 +219,7 @@ pub(crate) fn run(
     seen.library = opened.as_ref().ok().and_then(Entry::file).or_else(mapped);
     match opened {
         Ok(_) if extent == Extent::Nothing => {}
+        Ok(entry) if extent == Extent::Lists => lists(&entry, &mut seen),
         Ok(entry) if matches!(extent, Extent::Program | Extent::OldProgram) => {
             ask(&entry, extent, layers, &mut seen, tell)?;
         }
@@ -325,17 +328,15 @@ pub(crate) fn instance(entry: &Entry, extent: Extent, layers: &[String]) -> Resu
 /// Makes some queries and then creates an instance. Records the answers to the queries in `seen`.
 fn create(entry: &Entry, extent: Extent, layers: &[String], seen: &mut Seen) -> Result<Instance, Code> {
     let number = entry.version();
-    let extensions = entry.extensions();
-    seen.version = Some(version(number));
     if extent == Extent::Driver {
+        entry.extensions();
+        seen.version = Some(version(number));
         // With this extension, the loader also uses portability drivers, which do not fully conform to Vulkan. The loader implements the
         // extension, not the driver.
         let wanted = [c"VK_KHR_portability_enumeration"];
         return entry.instance(number, vulkan::ENUMERATE_PORTABILITY, &wanted, &[]);
     }
-    let line = |one: &ExtensionProperties| format!("{} {}", text(&one.name), one.version);
-    seen.extensions = extensions.iter().map(line).collect();
-    seen.layers = entry.layers().iter().map(|layer| text(&layer.name)).collect();
+    lists(entry, seen);
     let layers: Vec<CString> = layers
         .iter()
         .filter_map(|name| CString::new(name.as_str()).ok())
@@ -347,6 +348,14 @@ fn create(entry: &Entry, extent: Extent, layers: &[String], seen: &mut Seen) -> 
         number
     };
     entry.instance(number, 0, &[], &layers)
+}
+
+/// Records the version, the instance extensions and the layers of a loader in `seen`.
+fn lists(entry: &Entry, seen: &mut Seen) {
+    let line = |one: &ExtensionProperties| format!("{} {}", text(&one.name), one.version);
+    seen.version = Some(version(entry.version()));
+    seen.extensions = entry.extensions().iter().map(line).collect();
+    seen.layers = entry.layers().iter().map(|layer| text(&layer.name)).collect();
 }
 
 /// Structures of features of Vulkan's versions. Each row has the first version that has the structure, and its type.

@@ -10,7 +10,7 @@ mod unopened;
 mod word_size;
 
 pub(crate) use unopened::{is_name_of_loader, printed, why as why_unopened};
-pub(crate) use word_size::{become_32_bits, is_of_other_size, of_other_size};
+pub(crate) use word_size::{Other as OfOtherSize, become_32_bits};
 
 use crate::c_library;
 use crate::causes;
@@ -45,7 +45,9 @@ pub(crate) fn own_loader(program: &OsStr) -> Option<PathBuf> {
     let program = std::fs::canonicalize(&program).ok()?;
     let paths = folders(&program, &read(&program)?);
     let mut paths = paths.iter().map(|folder| Path::new(folder).join(LOADER));
-    paths.find(|path| path.exists())
+    // The dynamic linker skips libraries for another processor or word size, but not broken files.
+    let is_skipped = |path: &Path| Identity::of(path).is_some_and(|found| Some(found) != Identity::of(&program));
+    paths.find(|path| path.exists() && !is_skipped(path))
 }
 
 /// Returns the reason why a program wrote no trace, with a remedy. `graphics` lists the libraries that its processes had open when they

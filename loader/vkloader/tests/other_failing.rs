@@ -205,9 +205,7 @@ fn a_layer_that_crashes_under_both_loaders_is_named_and_no_loader() {
     assert_eq!((explained.code, explained.first()), (1, "program.crashed"));
     assert_eq!(explained.report["dropped"][0]["name"], "VK_LAYER_crash");
     assert!(
-        explained
-            .advice()
-            .contains("VK_LOADER_LAYERS_DISABLE=VK_LAYER_crash PROGRAM"),
+        explained.advice().contains("OFF_crash=1 PROGRAM"),
         "{}",
         explained.advice()
     );
@@ -381,4 +379,79 @@ fn a_function_that_the_loader_of_programs_lacks_is_named() {
     assert_eq!(explained.first(), "loader.failed", "{:#}", explained.report["dropped"]);
     let first = explained.report["dropped"][0].to_string();
     assert!(first.contains("lacks vkCmdPushConstants2, which "), "{first}");
+}
+
+/// The file of the loader of programs is cut, or the loader ends each process that opens it. Programs then crash before they make a call.
+#[test]
+fn a_loader_that_ends_each_process_is_named_with_its_file() {
+    let machine = machine(LOADER);
+    let loader = machine.path("first/libvulkan.so.1");
+    let program = [vkloader(), "probe", "libvulkan.so.1"];
+    let words = [&["--"], &program[..]].concat();
+    let crash = "__attribute__((constructor)) static void start(void) { abort(); }\n";
+    compile(
+        &machine,
+        "first/libvulkan.so.1",
+        &format!("{LOADER}{crash}"),
+        &["-shared", "-fPIC"],
+    );
+    for (words, devices) in [(&[][..], 0), (&words[..], 1)] {
+        let explained = machine.explain_with(words);
+        assert_eq!((explained.code, explained.first()), (1, "loader.failed"), "{words:?}");
+        assert_eq!(explained.devices().len(), devices);
+        let found = &explained.report["dropped"][0];
+        assert_eq!(found["name"], loader.to_str().expect("plain"));
+        assert!(explained.findings().contains("signal 6 (SIGABRT)"), "{found:#}");
+        assert!(!explained.codes().contains(&"device.hidden-by-loader"));
+    }
+    let text = String::from_utf8_lossy(&machine.run(&[&["explain"], &words[..]].concat()).stdout).into_owned();
+    assert!(text.contains("Without vkloader, the program fails"), "{text}");
+    let bytes = fs::read(&loader).expect("just compiled");
+    fs::write(&loader, &bytes[..bytes.len() / 2]).expect("written");
+    let explained = machine.explain_with(&words);
+    assert!(
+        explained.findings().contains("is cut: it has"),
+        "{:#}",
+        explained.report["dropped"]
+    );
+}
+
+/// The program asks for an extension that only the library of `vkloader` has.
+#[test]
+fn an_extension_that_the_loader_of_programs_lacks_is_named() {
+    let machine = machine(LOADER);
+    let program = machine.c_program(
+        "#include <dlfcn.h>\n\
+         struct info { int type; const void *next; unsigned flags; const void *app; unsigned layers; const void *names; unsigned count; const void *list; };\n\
+         int main(void) { void *l = dlopen(\"libvulkan.so.1\", 2), *made; const char *name = \"VK_EXT_debug_utils\";\n\
+         struct info info = {1, 0, 0, 0, 0, 0, 1, &name};\n\
+         int (*create)(const struct info *, const void *, void **) = dlsym(l, \"vkCreateInstance\");\n\
+         return create && !create(&info, 0, &made) ? 0 : 1; }\n",
+    );
+    let explained = machine.explain_with(&["--", &program]);
+    assert_eq!(
+        (explained.code, explained.first()),
+        (1, "loader.failed"),
+        "{:#}",
+        explained.report["dropped"]
+    );
+    let reason = explained.report["dropped"][0]["reason"].as_str().unwrap_or_default();
+    assert!(
+        reason.contains("lacks the extension VK_EXT_debug_utils, which the program asks for"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn a_library_that_is_no_loader_is_named() {
+    let machine = Machine::new();
+    let file = machine.file("libnone.so", "no library").display().to_string();
+    let words = String::from_utf8_lossy(&machine.run(&["explain", "--library", &file]).stderr).into_owned();
+    assert!(words.contains(&format!("{file} is not a library")), "{words}");
+    let words =
+        String::from_utf8_lossy(&machine.run(&["explain", "--library", "/nowhere/libvulkan.so.1"]).stderr).into_owned();
+    assert!(
+        words.contains("/nowhere/libvulkan.so.1 is not there") && !words.contains("install the package"),
+        "{words}"
+    );
 }

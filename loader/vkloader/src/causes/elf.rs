@@ -4,6 +4,7 @@ mod contents;
 pub(super) mod damage;
 mod elsewhere;
 pub(crate) mod exports;
+mod loader;
 mod messages;
 mod processor;
 mod refused;
@@ -25,9 +26,12 @@ use damage::damaged;
 use linked as closure;
 pub(crate) use linked::{
     Closure, Identity, Needs, examine, folders, folders_before_variable, interpreter, interpreter_in, is_cached,
-    is_in_variable, is_of_c_library, is_usual, list_of, locate, named_path, of_other_processor, read, usual_folders,
-    usual_of as replaced_file,
+    is_found_by_name, is_in_variable, is_of_c_library, is_usual, list_of, locate, named_path, of_other_processor, read,
+    usual_folders, usual_of as replaced_file,
 };
+pub(super) use loader::file_of as file_of_loader;
+pub(in crate::causes) use processor::TO_CORRECT;
+pub(crate) use processor::remedy as to_install_for;
 use reasons::Code;
 pub(super) use refused::{by_policy, closed, is_permitted};
 pub(crate) use refused::{closed_folder, forbidding_mount, mount_point};
@@ -59,6 +63,7 @@ pub(crate) fn without_variable(name: &str, own: Identity) -> Option<std::path::P
 pub(super) fn explain(dropped: &mut Dropped, about: &About<'_>) {
     let is_about = [
         codes::LOADER_NOT_OPENED.name,
+        codes::LOADER_FAILED.name,
         "driver.not-opened",
         "layer-library.not-opened",
         "driver.wrong-architecture",
@@ -80,7 +85,10 @@ pub(super) fn explain(dropped: &mut Dropped, about: &About<'_>) {
         .and_then(Identity::of)
         .unwrap_or_else(Identity::of_this_process);
     if dropped.code == codes::LOADER_NOT_OPENED.name {
-        return loader_not_opened(dropped, &library, own, about);
+        return loader::not_opened(dropped, &library, own, about);
+    }
+    if dropped.code == codes::LOADER_FAILED.name {
+        return loader::failed(dropped, own);
     }
     let library = elsewhere::with_words_replaced(&library, about.loader).unwrap_or(library);
     // The search skips files that are not libraries, so the message of the dynamic linker may name one.
@@ -129,7 +137,8 @@ fn of_file(dropped: &mut Dropped, path: &Path, own: Identity, about: &About<'_>)
         dropped
             .findings
             .insert(0, format!("{} is for {found}, the program for {own}", path.display()));
-        dropped.advice = processor::remedy(path, own);
+        dropped.advice =
+            processor::of_manifest(path, about.manifest, own).unwrap_or_else(|| processor::remedy(path, own));
         // For a library that is for another processor with the same word size, the system only reports that it cannot open the library.
         if let Some(code) = Code::of_name(&dropped.code.replace("not-opened", "wrong-architecture")) {
             dropped.code = code.name().into();
@@ -149,47 +158,6 @@ fn of_file(dropped: &mut Dropped, path: &Path, own: Identity, about: &About<'_>)
     if !refused::explain(dropped, &words, path, (own, about.limits)) && !missing(dropped, path, own, about.manifest) {
         in_words_of_the_linker(dropped, &words, own, about.program);
     }
-}
-
-/// Part of the probe's message about a library without the function that each Vulkan loader exports.
-const NO_LOADER: &str = "exports no vkGetInstanceProcAddr";
-
-/// Adds the reason why the loader of programs does not open. The message of the finding contains the path of a damaged file.
-fn loader_not_opened(dropped: &mut Dropped, library: &str, own: Identity, about: &About<'_>) {
-    let words = words_of_the_linker(dropped).unwrap_or_default();
-    // The folder of the traced library comes first in the variables of the program, but only if `vkloader` starts the program.
-    let real = |path: &Path| std::fs::canonicalize(path).ok();
-    let is_traced = |path: &Path| about.loader.is_some_and(|loader| real(loader) == real(path));
-    let found = locate(library, own).filter(|path| !is_traced(path));
-    let Some(path) = found.or_else(|| refused::named_path(&words)) else {
-        if let Some((link, target)) = elsewhere::dangling(library) {
-            let words = format!("{link} is a link to {target}, which is not there");
-            dropped.findings.insert(0, words);
-            dropped.advice = format!("Reinstall {}.", owned(&link));
-        }
-        return;
-    };
-    if words.contains(NO_LOADER) {
-        no_loader(dropped, &path)
-    } else {
-        of_file(dropped, &path, own, about)
-    }
-}
-
-/// Adds the remedy for a library that only has the name of a Vulkan loader.
-fn no_loader(dropped: &mut Dropped, path: &Path) {
-    dropped
-        .findings
-        .insert(0, format!("{} is not a Vulkan loader", shown(path)));
-    let folder = path.parent().filter(|folder| closure::is_in_variable(folder));
-    dropped.advice = match folder {
-        Some(folder) => format!(
-            "Take {} out of LD_LIBRARY_PATH, or replace {}.",
-            shown(folder),
-            shown(path)
-        ),
-        None => format!("Reinstall {}.", owned(&shown(path))),
-    };
 }
 
 /// Adds the remedy for a library in a folder that this user may not search.

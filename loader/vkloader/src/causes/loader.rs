@@ -1,7 +1,7 @@
 //! Finds manifests of drivers that name a Vulkan loader, and loaders of programs that belong to no package. A loader that is opened as
 //! a driver searches for drivers again, without an end.
 
-use super::elf::{self, Closure, Fault, Identity, is_in_variable, locate, usual_folders, without_variable};
+use super::elf::{self, Closure, Fault, Identity, is_in_variable, usual_folders, without_variable};
 use crate::events::{Event, Record};
 use crate::paths::file_name;
 use crate::report::{Dropped, Report, TO_UPDATE, codes};
@@ -159,9 +159,10 @@ pub(super) fn older_than_program(report: &mut Report, own: Identity) {
 /// Upper bound on the missing functions in a finding.
 const MOST_FUNCTIONS: usize = 8;
 
-/// Replaces the remedy for a loader of programs that does not open, if it belongs to no package and the system has another one that is whole.
-pub(super) fn not_opened(report: &mut Report, own: Identity) {
-    let is_it = |one: &&mut Dropped| one.code == codes::LOADER_NOT_OPENED.name;
+/// Replaces the remedy for a broken loader of programs, if it belongs to no package and the system has another one that is whole.
+pub(super) fn broken(report: &mut Report, own: Identity) {
+    let codes = [codes::LOADER_NOT_OPENED.name, codes::LOADER_FAILED.name];
+    let is_it = |one: &&mut Dropped| codes.contains(&one.code.as_str());
     let Some(found) = report.dropped.iter_mut().find(is_it) else {
         return;
     };
@@ -169,8 +170,13 @@ pub(super) fn not_opened(report: &mut Report, own: Identity) {
         let folder = path.parent().unwrap_or(Path::new("/"));
         !is_in_variable(folder) && installed::owner(&path.display().to_string()).is_none()
     };
+    let is_broken = |path: &PathBuf| {
+        found.code == codes::LOADER_NOT_OPENED.name
+            || Fault::of(path, own).is_some()
+            || !Closure::of(path, own).missing.is_empty()
+    };
     let usual = usual_folders().map(|folder| Path::new(folder).join(OF_PROGRAMS));
-    let path = locate(OF_PROGRAMS, own).filter(is_own);
+    let path = elf::file_of_loader(found, own).filter(is_own).filter(is_broken);
     if let Some((finding, advice)) = path.and_then(|path| to_remove(&path, usual, own)) {
         found.findings.push(finding);
         found.advice = advice;
@@ -197,6 +203,11 @@ fn to_remove(path: &Path, mut others: impl Iterator<Item = PathBuf>, own: Identi
 /// leads.
 fn removal(path: &Path, real: &Path) -> String {
     let moved = aside(real);
+    let configure = if elf::is_found_by_name(path) {
+        " && ldconfig"
+    } else {
+        ""
+    };
     let [path, real] = [path, real].map(|path| word(&path.display().to_string()));
     let link = if path == real {
         String::new()
@@ -208,7 +219,7 @@ fn removal(path: &Path, real: &Path) -> String {
     } else {
         moved
     };
-    format!("{command} && ldconfig")
+    format!("{command}{configure}")
 }
 
 /// Returns the remedy for a loader that the configuration of the dynamic linker finds before that of the system. The remedy consists of the command that
@@ -274,7 +285,7 @@ mod tests {
         assert!(finding.ends_with("usual.so"), "{finding}");
         let real = fs::canonicalize(&broken).expect("a path");
         let aside = real.with_file_name("off.libvulkan.so.1");
-        let command = format!(": mv {} {} && ldconfig", real.display(), aside.display());
+        let command = format!(": mv {} {}", real.display(), aside.display());
         assert!(advice.ends_with(&command), "{advice}");
     }
 
@@ -289,7 +300,7 @@ mod tests {
         let remedy = |found: &Path, usual: &Path| before(&own_build, found, [usual.to_path_buf()].into_iter(), own);
         let real = fs::canonicalize(&own_build).expect("a path");
         let aside = real.with_file_name("off.libvulkan.so.1");
-        let expected = format!("mv {} {} && ldconfig", real.display(), aside.display());
+        let expected = format!("mv {} {}", real.display(), aside.display());
         assert_eq!(remedy(&own_build, &usual), Some((expected, usual.clone())));
         assert!(remedy(&own_build, &own_build).is_none());
         assert!(remedy(&usual, &usual).is_none());

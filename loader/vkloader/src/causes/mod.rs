@@ -19,7 +19,7 @@ mod manifest;
 mod masked;
 mod mesa;
 mod minor;
-mod multiarch;
+pub(crate) mod multiarch;
 mod null;
 mod open_files;
 mod order;
@@ -266,7 +266,7 @@ pub(crate) fn listed_none(report: &Report, finished: &Finished) -> bool {
 fn adapt(report: &mut Report, own: elf::Identity) {
     already_used(report);
     loader::of_no_package(report, own);
-    loader::not_opened(report, own);
+    loader::broken(report, own);
     loader::without_functions(report, own);
     loader::older_than_program(report, own);
 }

@@ -216,7 +216,7 @@ const SIZES: [&str; 8] = ["x86_64", "x86", "amd64", "i386", "i686", "aarch64", "
 
 /// Returns the part of a name that drivers and layers of the same kind for all word sizes share: `amd` for `amd_icd32.json`, and `acme` for
 /// `libvulkan_acme.so` and `acme_icd.i686.json`.
-fn family(path: &str) -> String {
+pub(crate) fn family(path: &str) -> String {
     let file = stem(path);
     let mut name = file.as_str();
     for beginning in ["libvulkan_", "lib"] {

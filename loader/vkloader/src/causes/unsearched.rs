@@ -248,12 +248,18 @@ pub(super) fn like(missing: &Path) -> Option<String> {
 }
 
 /// Returns a finding about a file below `root` that names a library, but is not read as a manifest because of its own name or folder.
-/// `library` is the library's name up to `.so`.
-pub(super) fn leading_to(root: &Path, library: &str) -> Option<Unsearched> {
+/// `library` is the library's name up to `.so`, and `searched` has the folders that the loader searched.
+pub(super) fn leading_to(root: &Path, library: &str, searched: &[String]) -> Option<Unsearched> {
     let library = format!("{library}.so");
+    let real = |folder: &str| fs::canonicalize(folder).unwrap_or_else(|_| folder.into());
+    let searched: Vec<PathBuf> = searched.iter().map(|folder| real(folder)).collect();
     FOLDERS.iter().find_map(|folder| {
+        let is_searched = searched.contains(&real(folder));
         let place = root.join(folder.trim_start_matches('/'));
         let leads = |name: &String| {
+            if is_searched && name.ends_with(ENDING) {
+                return false;
+            }
             let path = place.join(name);
             let is_small = fs::metadata(&path).is_ok_and(|state| state.is_file() && state.len() <= LARGEST);
             is_small && fs::read_to_string(&path).is_ok_and(|text| text.contains(&library))
@@ -461,5 +467,22 @@ mod tests {
             assert!(found[0].advice.ends_with(words), "{}", found[0].advice);
         }
         assert!(find(root.path(), &["/usr/share/vulkan/icd.d"], &Variables::default()).is_empty());
+    }
+
+    #[test]
+    fn a_manifest_in_a_folder_that_is_searched_is_not_said_to_be_hidden() {
+        let root = tempfile::tempdir().expect("a folder");
+        let folder = root.path().join("usr/share/vulkan/icd.d");
+        fs::create_dir_all(&folder).expect("folders");
+        fs::write(folder.join("own.json"), "/lib32/libvulkan_own.so").expect("a file");
+        let found = |searched: &[&str]| {
+            let searched: Vec<String> = searched.iter().map(|folder| (*folder).into()).collect();
+            leading_to(root.path(), "libvulkan_own", &searched)
+        };
+        let finding = found(&[]).expect("it is not searched").finding;
+        assert_eq!(finding, "/usr/share/vulkan/icd.d is not searched, but has own.json");
+        assert!(found(&["/usr/share/vulkan/icd.d"]).is_none());
+        fs::rename(folder.join("own.json"), folder.join("own.json.bak")).expect("just written");
+        assert!(found(&["/usr/share/vulkan/icd.d"]).is_some(), "its name is the reason");
     }
 }

@@ -75,7 +75,7 @@ impl OtherLoader {
             (true, true) if self.version.is_some() && self.is_whole() => {
                 Some("It gives programs the same devices, layers and extensions as the library asked here.")
             }
-            (false, _) => Some(
+            (false, _) if self.is_whole() => Some(
                 "The program ran with the library of vkloader, and not with this loader; without a program \
                  vkloader explain compares the two.",
             ),

@@ -12,6 +12,10 @@ use crate::probe::Seen;
 /// Adds findings if programs fail with their loader. `own` has the results with the examined library.
 pub(super) fn add(report: &mut Report, own: &Seen, other: &Other, described: &OtherLoader) {
     let path = described.path.as_deref().unwrap_or(NAME);
+    if let Some(found) = at_opening(other, described) {
+        report.dropped.push(found);
+        return;
+    }
     let Some(how) = how(other, own) else { return };
     if let Some(culprits) = &other.culprits {
         blame_layers(report, culprits, (path, &how));
@@ -81,6 +85,20 @@ fn blame_layers(report: &mut Report, culprits: &Culprits, (path, how): (&str, &s
         add_switch(&mut found, own, &report.variables);
     }
     report.dropped.push(found);
+}
+
+/// Returns the finding that the loader of programs ends each process that opens it. `described` is that loader.
+pub(super) fn at_opening(other: &Other, described: &OtherLoader) -> Option<Dropped> {
+    let Ending::Signal(signal) = other.finished.ending else {
+        return None;
+    };
+    let is_before = other.seen.library.is_none() && other.seen.not_opened.is_none();
+    is_before.then(|| Dropped {
+        reason: "The Vulkan loader that programs get ends each process that opens it.".into(),
+        findings: [format!("{} ended a process that opened it", names::signal(signal))].into(),
+        file: described.owner.clone(),
+        ..codes::LOADER_FAILED.about(described.path.as_deref().unwrap_or(NAME))
+    })
 }
 
 impl Report {

@@ -17,6 +17,7 @@ mod layers;
 mod only_here;
 pub(crate) mod other;
 pub(crate) mod rank;
+mod requests;
 mod sent;
 mod settings;
 mod stood;

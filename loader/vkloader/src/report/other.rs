@@ -4,7 +4,7 @@ use super::build::verdict;
 use super::view::View;
 use super::{
     Device, Difference, Dropped, Ended, Fact, FirstCause, Hidden, OtherLoader, OtherWordSize, Report, codes, failed,
-    only_here, rank, settings, unneeded, unread,
+    only_here, rank, requests, settings, unneeded, unread,
 };
 use crate::events::{Event, Record};
 use crate::other::Other;
@@ -21,6 +21,8 @@ pub(super) const NAME: &str = "libvulkan.so.1";
 pub(crate) fn name(report: &mut Report, records: &[Record], other: &Other) {
     report.dropped.extend(not_opened(other));
     let described = described(other);
+    report.dropped.extend(failed::at_opening(other, &described));
+    report.dropped.extend(requests::find(report, other, &described));
     report.dropped.extend(unneeded::find(report, other, &described));
     if other.seen.not_opened.is_none() {
         let view = View::of(records, other);
@@ -37,9 +39,10 @@ pub(crate) fn name(report: &mut Report, records: &[Record], other: &Other) {
 /// Returns the finding that the loader of programs does not open.
 fn not_opened(other: &Other) -> Option<Dropped> {
     let words = other.seen.not_opened.as_ref()?;
+    let name = other.asked.to_str().unwrap_or(NAME);
     Some(Dropped {
         findings: [Fact::of_system(words)].into(),
-        ..codes::LOADER_NOT_OPENED.about(NAME)
+        ..codes::LOADER_NOT_OPENED.about(name)
     })
 }
 
@@ -70,7 +73,7 @@ pub(crate) fn compare(report: &mut Report, records: &[Record], own: &Seen, other
         forget_order(report, &View::of(records, other));
     }
     let is_explained = failed::blame_drivers(report, records, (own, &other.seen), &path);
-    if other.seen.not_opened.is_none() && !is_explained {
+    if other.seen.library.is_some() && !is_explained {
         hidden_findings(report, &path, &described.differences);
     }
     report.verdict = verdict(report);
@@ -97,7 +100,7 @@ pub(crate) fn add_word_size(report: &mut Report, of_32_bits: &serde_json::Value)
 }
 
 fn described(other: &Other) -> OtherLoader {
-    let path = other.seen.library.clone();
+    let path = other.file();
     OtherLoader {
         version: other.seen.version.clone(),
         owner: path.as_deref().and_then(installed::owner),

@@ -5,11 +5,12 @@ use crate::causes::is_used;
 use crate::names;
 
 /// Codes of findings about a program that did not end normally. Each code has the beginning of a verdict.
-const ENDINGS: [(&codes::Row, &str); 22] = [
+const ENDINGS: [(&codes::Row, &str); 23] = [
     (
         codes::LOADER_NOT_OPENED,
         "Without vkloader, the program finds no Vulkan loader",
     ),
+    (codes::LOADER_FAILED, "Without vkloader, the program fails"),
     (codes::VARIABLE_OF_PROGRAM, "The program uses no graphics card"),
     (codes::VARIABLE_WINDOW_SYSTEM, "The program got no window"),
     (
@@ -39,11 +40,14 @@ const ENDINGS: [(&codes::Row, &str); 22] = [
     (codes::PROGRAM_NO_INSTANCE, "The program created no instance"),
 ];
 
+/// Codes of findings about the loader that programs use.
+const OF_LOADER: [&codes::Row; 2] = [codes::LOADER_NOT_OPENED, codes::LOADER_FAILED];
+
 /// Upper bound on the number of facts of the first cause at the head of a report.
 const MOST_FACTS: usize = 3;
 
 /// Number of rows at the beginning of [`ENDINGS`] that explain more than an unusable graphics card.
-const BEFORE_HARDWARE: usize = 16;
+const BEFORE_HARDWARE: usize = 17;
 
 impl Dropped {
     /// Returns `true` if the finding may explain why no graphics card is usable although a software driver works.
@@ -177,11 +181,12 @@ impl Report {
         // The comparison of two loaders has a section and a verdict of its own.
         let is_compared = self.other_loader.as_ref().is_some_and(|other| other.is_compared);
         let find = |(row, words): &(&codes::Row, &'static str)| {
-            if is_compared && row.name == codes::LOADER_NOT_OPENED.name {
+            if is_compared && OF_LOADER.iter().any(|own| own.name == row.name) {
                 return None;
             }
-            // A program that was ended outside of a call did not fail.
-            let is_it = |found: &&Dropped| found.code == row.name && found.rank < rank::ASIDE;
+            // A program that was ended outside of a call did not fail, and a loader that is only old may work.
+            let is_old = |found: &Dropped| row.name == codes::LOADER_FAILED.name && found.rank > row.rank();
+            let is_it = |found: &&Dropped| found.code == row.name && found.rank < rank::ASIDE && !is_old(found);
             let found = self.dropped.iter().find(is_it)?;
             Some((found, *words))
         };
@@ -228,10 +233,14 @@ impl Report {
             .any(|one| is_it(one) && rows.iter().any(|row| row.name == one.code))
     }
 
-    /// Returns `true` if programs find no loader, so that the devices in the report are only those of the examined library.
+    /// Returns `true` if programs find no loader, or one that fails, so that the devices in the report are only those of the examined library.
     pub(crate) fn lacks_loader(&self) -> bool {
-        self.other_loader.as_ref().is_some_and(|other| other.path.is_none())
-            && self.dropped.iter().any(|one| one.code == codes::LOADER_NOT_OPENED.name)
+        let Some(other) = &self.other_loader else { return false };
+        let has = |row: &codes::Row| {
+            let mut all = self.dropped.iter();
+            all.any(|one| one.code == row.name && one.rank <= row.rank())
+        };
+        other.path.is_none() && has(codes::LOADER_NOT_OPENED) || !other.is_compared && has(codes::LOADER_FAILED)
     }
 
     /// Returns `true` if the program left no trace, so that its devices are unknown.

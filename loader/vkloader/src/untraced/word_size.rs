@@ -1,14 +1,20 @@
 //! Programs for another word size or processor, which write no trace for this program.
 
+mod drivers;
+mod layers;
+mod unnamed;
+
 use super::LOADER;
 use crate::carried;
 use crate::causes;
-use crate::causes::elf::{Closure, Identity, locate};
+use crate::causes::elf::Identity;
 use crate::causes::{Part, install_for};
-use crate::events::{Event, Record};
+use crate::crash::Environment;
+use crate::events::Record;
 use crate::itself;
-use crate::manifests;
 use crate::report::{Dropped, Report, codes};
+use crate::variables::Variables;
+use drivers::Driver;
 use std::ffi::OsStr;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -36,17 +42,68 @@ pub(crate) fn become_32_bits(program: &OsStr) {
     }
 }
 
-/// Returns `true` if a program is for another processor or word size than this program.
-pub(crate) fn is_of_other_size(program: &OsStr) -> bool {
-    let its = itself::find(program).and_then(|program| Identity::of(&program));
-    its.is_some_and(|its| its != Identity::of_this_process())
+/// A program for another processor or word size than this program.
+pub(crate) struct Other {
+    file: PathBuf,
+    its: Identity,
+    /// Variables of its process, if they are known.
+    pub(crate) variables: Variables,
 }
 
-/// Returns the finding about a program for another processor or word size than this program. `records` is the trace of the probe, and `report` has
-/// the cards of the system and the end of the program.
-pub(crate) fn of_other_size(program: &OsStr, records: &[Record], report: &Report) -> Option<Dropped> {
-    let program = itself::find(program)?;
-    let its = Identity::of(&program)?;
+impl Other {
+    /// Returns the program of a command, or the process of the command that used a Vulkan loader, if it is for another processor or word size than
+    /// this program. A script may start such a process, and the process may have ended before it found a loader. `environments` are those of all
+    /// processes of the command.
+    pub(crate) fn of(program: &OsStr, environments: &[Environment]) -> Option<Self> {
+        let file = itself::find(program)?;
+        let real = |path: &Path| std::fs::canonicalize(path).ok();
+        let executable = |one: &Environment| one.executable.as_deref().map(PathBuf::from);
+        let with = |file: PathBuf, process: Option<&Environment>| {
+            let its = Identity::of(&file).filter(|its| *its != Identity::of_this_process())?;
+            let set = process.and_then(|one| one.variables.as_ref());
+            let variables = set.map(|set| Variables::of_started(set)).unwrap_or_default();
+            Some(Self { file, its, variables })
+        };
+        let is_it = |one: &&Environment| executable(one).and_then(|path| real(&path)) == real(&file);
+        let own = environments.iter().rev().find(is_it);
+        if let Some(found) = with(file.clone(), own) {
+            return Some(found);
+        }
+        let is_script = Identity::of(&file).is_none();
+        let mut here = environments.iter().rev().filter(|one| one.inside.is_none());
+        let mut loaded = here.clone().filter(|one| one.has_loader).peekable();
+        if loaded.peek().is_some() {
+            return loaded.find_map(|one| with(executable(one)?, Some(one)));
+        }
+        here.find_map(|one| with(executable(one)?, Some(one)))
+            .filter(|_| is_script)
+    }
+
+    /// Adds to the report the finding about this program. `records` is the trace of the probe, and `report` has the cards of the system and the end
+    /// of the program. The loader that other programs get does not matter for this program.
+    pub(crate) fn add(self, report: &mut Report, records: &[Record]) {
+        report.other_loader = None;
+        report.dropped.retain(|one| one.subject != "loader");
+        report.variables = self.variables;
+        let Some(found) = of_other_size(&self.file, self.its, records, report) else {
+            return;
+        };
+        // A crash whose culprit is known explains more than what is not known about the devices.
+        let is_crash = |one: &Dropped| one.code == codes::PROGRAM_CRASHED.name;
+        let is_explained = |one: &Dropped| is_crash(one) && (one.names_file || one.set.is_some());
+        let is_after = found.code == codes::PROGRAM_NO_TRACE.name || report.dropped.iter().any(is_explained);
+        let crash = report.dropped.iter().position(is_crash).filter(|_| is_after);
+        let place = crash.map_or(0, |place| place + 1);
+        let variable = found.variable.clone();
+        report.dropped.insert(place, found);
+        if let Some(variable) = variable {
+            causes::add_origin(report, place, &variable);
+        }
+    }
+}
+
+/// Returns the finding about a program with the identity `its`.
+fn of_other_size(program: &Path, its: Identity, records: &[Record], report: &Report) -> Option<Dropped> {
     let mut found = codes::PROGRAM_WORD_SIZE.about(program.display().to_string());
     let own = Identity::of_this_process();
     found.findings.push(format!("it is for {its}, and vkloader for {own}"));
@@ -56,9 +113,9 @@ pub(crate) fn of_other_size(program: &OsStr, records: &[Record], report: &Report
         found.advice = format!("Use a build of the program for {own}, or an emulator such as qemu-user or box64.");
         return Some(found);
     }
-    let drivers = drivers(records, its);
-    let Some(loader) = locate(LOADER, its) else {
-        let (what, packages) = if drivers.is_empty() {
+    let all = drivers::all(records, its);
+    let Some(loader) = drivers::file(LOADER, its) else {
+        let (what, packages) = if all.is_empty() {
             let packages = to_install(&[Part::Loader, Part::Drivers], its);
             ("loader and no driver", packages)
         } else {
@@ -68,36 +125,34 @@ pub(crate) fn of_other_size(program: &OsStr, records: &[Record], report: &Report
         found.advice = for_32_bits(its, &packages);
         return Some(found);
     };
-    found.findings.push(format!("its loader: {}", loader.display()));
-    if drivers.is_empty() {
-        found.reason = format!("The program is for {its}, and no Vulkan driver for such programs is installed.");
-        found.advice = for_32_bits(its, &to_install(&[Part::Drivers], its));
+    if let Some(fault) = drivers::Fault::of(&loader, its) {
+        found.reason = format!(
+            "The program is for {its}, and the Vulkan loader for such programs cannot be opened: {}.",
+            fault.finding
+        );
+        found.advice = fault.advice;
         return Some(found);
     }
-    of_drivers(&mut found, &drivers, its, report);
+    found.findings.push(format!("its loader: {}", loader.display()));
+    let (left_out, kept): (Vec<Driver>, Vec<Driver>) = all.into_iter().partition(|one| one.variable.is_some());
+    if kept.is_empty() {
+        if !unnamed::explain(&mut found, &left_out, its, report) {
+            found.reason = format!("The program is for {its}, and no Vulkan driver for such programs is installed.");
+            found.advice = for_32_bits(its, &to_install(&[Part::Drivers], its));
+        }
+        return Some(found);
+    }
+    if of_drivers(&mut found, &kept, its, report) {
+        layers::explain(&mut found, records, its, &report.variables);
+    }
     Some(found)
 }
 
-/// Adds to the finding about a program with the identity `its` the drivers for such programs, and the libraries that these drivers lack.
-fn of_drivers(found: &mut Dropped, drivers: &[(String, PathBuf)], its: Identity, report: &Report) {
-    let mut whole = Vec::new();
-    let mut broken = Vec::new();
-    for (manifest, library) in drivers {
-        let missing = Closure::of(library, its).missing;
-        let shown = library.display();
-        found.findings.push(match missing.first() {
-            Some((name, by)) => {
-                let words = format!("{name} is missing, which {} needs", by.display());
-                let finding = format!("{shown} of {manifest} cannot be opened: {words}");
-                broken.push((shown.to_string(), missing, words));
-                finding
-            }
-            None => {
-                whole.push(shown.to_string());
-                format!("its driver: {shown} of {manifest}")
-            }
-        });
-    }
+/// Adds to the finding about a program with the identity `its` the drivers for such programs, and the faults of these drivers. Returns `true` if the
+/// program has a driver, and if no fault or missing driver matters.
+fn of_drivers(found: &mut Dropped, drivers: &[Driver], its: Identity, report: &Report) -> bool {
+    let (mut broken, whole): (Vec<&Driver>, Vec<&Driver>) = drivers.iter().partition(|one| one.fault.is_some());
+    found.findings.extend(drivers.iter().map(Driver::words));
     if !whole.is_empty() {
         // The program has all that it needs, so only its devices are unknown.
         found.code = codes::PROGRAM_NO_TRACE.name.into();
@@ -106,17 +161,32 @@ fn of_drivers(found: &mut Dropped, drivers: &[(String, PathBuf)], its: Identity,
             found.advice = String::new();
         }
     }
-    let is_for_card = |library: &str| causes::is_for_any(library, &report.hardware);
-    let has_card = whole.iter().any(|library| is_for_card(library));
-    broken.sort_by_key(|(library, ..)| !is_for_card(library));
+    let is_for_card = |one: &&Driver| causes::is_for_any(&one.shown(), &report.hardware);
+    let has_card = whole.iter().any(is_for_card);
+    broken.sort_by_key(|one| !is_for_card(one));
     let lost = broken
         .first()
-        .filter(|(library, ..)| whole.is_empty() || !has_card && is_for_card(library));
-    if let Some((library, missing, words)) = lost {
-        let names: Vec<&str> = missing.iter().map(|(name, _)| name.as_str()).collect();
-        found.reason =
-            format!("The program is for {its}, and the driver {library} for such programs cannot be opened: {words}.");
-        found.advice = causes::install(&names, its);
+        .filter(|one| whole.is_empty() || !has_card && is_for_card(one));
+    if let Some((driver, fault)) = lost.and_then(|one| Some((one, one.fault.as_ref()?))) {
+        found.reason = format!(
+            "The program is for {its}, and the driver {} for such programs cannot be opened: {}.",
+            driver.shown(),
+            fault.finding
+        );
+        found.advice.clone_from(&fault.advice);
+        false
+    } else if let Some((card, other)) = drivers::only_for_others(&report.hardware, &whole) {
+        found.reason = format!(
+            "The program is for {its}, and the Vulkan driver of the graphics card for such programs is not installed."
+        );
+        found.findings.push(format!("graphics card: {card}"));
+        found
+            .findings
+            .push(format!("its driver for {}: {other}", Identity::of_this_process()));
+        found.advice = for_32_bits(its, &to_install(&[Part::Drivers], its));
+        false
+    } else {
+        true
     }
 }
 
@@ -139,30 +209,4 @@ fn for_32_bits(its: Identity, packages: &str) -> String {
     } else {
         codes::PROGRAM_WORD_SIZE.remedy.into()
     }
-}
-
-/// Returns the manifests in a trace whose driver is a library for programs with the identity `its`, each with the library. Without a trace, because
-/// the loader is another one, returns those in the usual folders.
-fn drivers(records: &[Record], its: Identity) -> Vec<(String, PathBuf)> {
-    let has_trace = records.iter().any(|record| matches!(record.event, Event::Loaded(_)));
-    let decided = records.iter().filter_map(|record| match &record.event {
-        Event::Decision(decision) if decision.subject == "driver-manifest" => Some(decision.name.clone()),
-        _ => None,
-    });
-    let all: Vec<String> = if has_trace {
-        decided.collect()
-    } else {
-        causes::usual_manifests()
-    };
-    let mut found: Vec<(String, PathBuf)> = Vec::new();
-    for name in all {
-        let path = Path::new(&name);
-        let library = manifests::named(path).map(|named| manifests::found(path, &named));
-        let library = library.and_then(|library| locate(&library.display().to_string(), its));
-        let is_new = found.iter().all(|(known, _)| *known != name);
-        if let Some(library) = library.filter(|library| is_new && Identity::of(library) == Some(its)) {
-            found.push((name, library));
-        }
-    }
-    found
 }

@@ -1,16 +1,32 @@
 //! Remedies for libraries that are for another processor or word size.
 
-use super::{Identity, shown};
+use super::{Identity, locate, shown};
 use crate::causes::packages;
-use crate::installed;
 use crate::paths::file_name;
+use crate::{installed, manifests};
 use std::path::Path;
 
 /// Beginning of the names of Mesa's drivers.
 const OF_MESA: &str = "libvulkan_";
 
+/// Beginning of the remedy for a manifest that leads to a library for another processor or word size, although the right one is installed.
+pub(in crate::causes) const TO_CORRECT: &str = "Correct library_path in ";
+
+/// Returns the remedy for the library at a path that `manifest` names, if another file with the same name is for programs with the identity `own`.
+pub(super) fn of_manifest(path: &Path, manifest: Option<&str>, own: Identity) -> Option<String> {
+    let manifest = manifest?;
+    let named = manifests::named(Path::new(manifest))?;
+    let right = locate(file_name(&named), own).filter(|right| Identity::of(right) == Some(own) && right != path)?;
+    named.contains('/').then(|| {
+        format!(
+            "{TO_CORRECT}{manifest}: the driver for {own} is {}, or reinstall the package that the manifest belongs to.",
+            shown(&right)
+        )
+    })
+}
+
 /// Returns the remedy for a library that is for another processor or word size than `own`.
-pub(super) fn remedy(path: &Path, own: Identity) -> String {
+pub(crate) fn remedy(path: &Path, own: Identity) -> String {
     let usual = format!("Install the package for {own} that brings {}", file_name(&shown(path)));
     let owner = installed::owner(&shown(path));
     let is_own = |owner: &String| {

@@ -89,6 +89,9 @@ pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Option
         return None;
     }
     let may_be_broken = report.dropped.iter().any(is_unknown_and_broken);
+    if other_size::leads_away(&libraries, report) {
+        return None;
+    }
     // A snap contains its own drivers, so the drivers of its base system are for other programs.
     let is_snap = report.runs_in(&["snap"]);
     let mut found = match manifest::missing(card, &libraries, machine, report).filter(|_| !is_snap) {

@@ -40,7 +40,7 @@ pub(super) fn missing(card: &Card, libraries: &[&str], machine: &Machine, report
             .push(format!("{link} is a link to {target}, which is not there"));
         found.advice = format!("Correct the link {link}, or mount {target}. Then: {}", found.advice);
     }
-    if let Some(hidden) = unsearched::leading_to(&machine.path(""), library_name) {
+    if let Some(hidden) = unsearched::leading_to(&machine.path(""), library_name, &report.searched) {
         found.findings.push(hidden.finding);
         found.advice = hidden.advice;
     }

@@ -1,6 +1,7 @@
 //! Finds the drivers of a card that are installed only for another word size or processor than the program's.
 
 use super::drivers::known;
+use crate::causes::elf::TO_CORRECT;
 use crate::causes::multiarch;
 use crate::report::{Dropped, Report, codes, rank};
 
@@ -17,6 +18,12 @@ fn found<'a>(libraries: &[&str], report: &'a Report) -> Option<&'a Dropped> {
 /// Returns the rank of the finding that the program found one of the drivers in `libraries` for another word size or processor.
 pub(super) fn rank_of(libraries: &[&str], report: &Report) -> Option<u8> {
     found(libraries, report).map(|one| one.rank)
+}
+
+/// Returns `true` if a manifest names one of the drivers in `libraries` for another word size, and if that driver is also installed for the program's. The
+/// remedy is then to correct the manifest.
+pub(super) fn leads_away(libraries: &[&str], report: &Report) -> bool {
+    found(libraries, report).is_some_and(|one| one.advice.starts_with(TO_CORRECT))
 }
 
 /// Adds to the finding about a missing driver that one of the drivers in `libraries` is installed for another word size or processor. The remedy is
