@@ -14,7 +14,9 @@ pub(crate) use word_size::{Other as OfOtherSize, become_32_bits};
 
 use crate::c_library;
 use crate::causes;
-use crate::causes::elf::{Closure, Fault, Identity, contained, folders, interpreter, is_usual, read, undefined_in};
+use crate::causes::elf::{
+    Closure, Fault, Identity, contained, folders, folders_before_variable, interpreter, is_usual, read, undefined_in,
+};
 use crate::child::{Ending, Finished};
 use crate::crash::Environment;
 use crate::itself;
@@ -43,7 +45,13 @@ const OF_DRIVERS: [&str; 3] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DR
 pub(crate) fn own_loader(program: &OsStr) -> Option<PathBuf> {
     let program = itself::find(program)?;
     let program = std::fs::canonicalize(&program).ok()?;
-    let paths = folders(&program, &read(&program)?);
+    let needs = read(&program)?;
+    // A library that opens the loader for the program does not search the folders of the program's `DT_RUNPATH`.
+    let opens = || needs.names.iter().any(|name| name == LOADER) || !contained(&program, &[causes::LINK]).is_empty();
+    if folders_before_variable(&program).is_empty() && !opens() {
+        return None;
+    }
+    let paths = folders(&program, &needs);
     let mut paths = paths.iter().map(|folder| Path::new(folder).join(LOADER));
     // The dynamic linker skips libraries for another processor or word size, but not broken files.
     let is_skipped = |path: &Path| Identity::of(path).is_some_and(|found| Some(found) != Identity::of(&program));

@@ -454,11 +454,17 @@ fn a_library_that_is_no_file() {
 }
 
 #[test]
-fn a_library_that_is_no_loader_is_told_in_the_system_s_words() {
+fn a_library_that_is_no_loader_is_told_with_its_file() {
     let machine = Machine::new();
     let text = machine.file("libvulkan.so.1", "no library");
     let output = machine.run(&["explain", "--library", text.to_str().expect("plain")]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2));
-    assert!(said.contains("libvulkan.so.1: "), "{said}");
+    assert!(said.contains("libvulkan.so.1 is not a library"), "{said}");
+    let output = machine.run(&["explain", "--library", "/nowhere/libvulkan.so.1"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.contains("/nowhere/libvulkan.so.1 is not there") && !said.contains("install the package"),
+        "{said}"
+    );
 }

@@ -5,6 +5,7 @@ mod machine;
 
 use machine::{Machine, vkloader};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -443,15 +444,46 @@ fn an_extension_that_the_loader_of_programs_lacks_is_named() {
 }
 
 #[test]
-fn a_library_that_is_no_loader_is_named() {
-    let machine = Machine::new();
-    let file = machine.file("libnone.so", "no library").display().to_string();
-    let words = String::from_utf8_lossy(&machine.run(&["explain", "--library", &file]).stderr).into_owned();
-    assert!(words.contains(&format!("{file} is not a library")), "{words}");
-    let words =
-        String::from_utf8_lossy(&machine.run(&["explain", "--library", "/nowhere/libvulkan.so.1"]).stderr).into_owned();
-    assert!(
-        words.contains("/nowhere/libvulkan.so.1 is not there") && !words.contains("install the package"),
-        "{words}"
+fn a_loader_that_the_user_may_not_read_is_named() {
+    let mut machine = machine(LOADER);
+    if !machine.unprivileged() {
+        return;
+    }
+    let file = machine.path("first/libvulkan.so.1");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("the owner may");
+    let words = ["--", vkloader(), "probe", "libvulkan.so.1"];
+    let explained = machine.explain_with(&words);
+    // If this system has another loader, programs get that one.
+    if explained.codes().contains(&"loader.not-opened") {
+        assert_eq!(explained.first(), "loader.not-opened");
+        assert!(
+            explained.advice().contains(&format!("chmod o+r {}", file.display())),
+            "{}",
+            explained.advice()
+        );
+    }
+}
+
+/// A library opens the loader for the program. The dynamic linker does not search the folders of the program's `DT_RUNPATH` for that library.
+#[test]
+fn a_loader_that_only_the_programs_own_search_finds_is_not_blamed() {
+    let mut machine = machine(LOADER);
+    machine.unset("LD_LIBRARY_PATH");
+    let text = "#include <dlfcn.h>\nint help(void) { return dlopen(\"libvulkan.so.1\", 2) == 0; }\n";
+    compile(&machine, "libraries/libhelp.so", text, &["-shared", "-fPIC"]);
+    let library = machine.path("libraries/libhelp.so").display().to_string();
+    let folders = format!(
+        "-Wl,--enable-new-dtags,-rpath,$ORIGIN/first:{}",
+        machine.path("libraries").display()
     );
+    compile(
+        &machine,
+        "game",
+        "int help(void);\nint main(void) { return help(); }\n",
+        &[&library, &folders],
+    );
+    let program = machine.path("game").display().to_string();
+    let explained = machine.explain_with(&["--", &program]);
+    let all = explained.report["dropped"].to_string();
+    assert!(!all.contains("first/libvulkan.so.1"), "{all}");
 }

@@ -59,7 +59,7 @@ pub(crate) use manifest::is_odd as is_odd_manifest;
 pub(crate) use origin::add_origin;
 pub(crate) use origin::of_value as origin_of;
 pub(crate) use overriding::REPLACING;
-pub(crate) use packages::{Part, install, install_for, to_reinstall};
+pub(crate) use packages::{Part, install, install_for, install_nvidias, is_of_nvidia, to_reinstall};
 pub(crate) use scripts::clearing;
 pub(crate) use snap::Snap;
 pub(crate) use symbols::of_layer as symbol_of_layer;

@@ -6,7 +6,7 @@ mod manager;
 use super::elf::{self, Identity};
 use crate::installed;
 use crate::paths::file_name;
-pub(crate) use architecture::{Part, install as install_for};
+pub(crate) use architecture::{Part, install as install_for, install_nvidias};
 use manager::Manager;
 use std::fs;
 use std::path::Path;
@@ -155,7 +155,7 @@ pub(super) fn install_drivers() -> String {
 }
 
 /// Returns `true` for the library of NVIDIA's driver at a path, and for libraries that it needs.
-pub(super) fn is_of_nvidia(path: &str) -> bool {
+pub(crate) fn is_of_nvidia(path: &str) -> bool {
     let file = file_name(path);
     is_nvidias(file) || catalogue::hardware::of(path.as_bytes()).is_some_and(|row| row.on_demand_vendor != 0)
 }

@@ -12,7 +12,7 @@ use crate::probe::Seen;
 /// Adds findings if programs fail with their loader. `own` has the results with the examined library.
 pub(super) fn add(report: &mut Report, own: &Seen, other: &Other, described: &OtherLoader) {
     let path = described.path.as_deref().unwrap_or(NAME);
-    if let Some(found) = at_opening(other, described) {
+    if let Some(found) = at_opening(other, described).filter(|_| report.ended.is_none()) {
         report.dropped.push(found);
         return;
     }

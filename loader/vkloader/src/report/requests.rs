@@ -31,6 +31,11 @@ pub(super) fn find(report: &Report, other: &Other, described: &OtherLoader) -> O
         });
     }
     let asked = report.asked_version.as_deref()?;
+    // Many programs ask for the version that the loader has, which is another one without vkloader.
+    let own = report.loader.as_ref().and_then(|loader| minor(&loader.version));
+    if own == minor(asked) {
+        return None;
+    }
     (minor(asked)? > minor(version?)?).then(|| Dropped {
         reason: format!(
             "The program asks for Vulkan {asked}, and programs get a loader that is older. A program that compares the two does not start without \

@@ -46,19 +46,31 @@ pub(super) fn find(report: &Report, other: &Other, described: &OtherLoader) -> O
     found.advice = if is_listed {
         found.variable = Some(FOLDERS.into());
         format!("Take {folder} out of {FOLDERS}, or: unset {FOLDERS}")
-    } else if own.starts_with("/usr/local") {
-        format!(
-            "Remove this loader, which belongs to no package: rm {} && ldconfig",
-            names_of(Path::new(path), &own)
-        )
     } else {
-        format!("Let the program use the loader of the system: {}", aside(&own))
+        to_remove(Path::new(path), &own)
     };
     Some(found)
 }
 
+/// Folders whose files only a package manager writes: of Nix, Guix, Snap and Flatpak.
+const FIXED: [&str; 4] = ["/nix/store", "/gnu/store", "/snap", "/app"];
+
 /// Variable with the folders that the dynamic linker searches first.
 const FOLDERS: &str = "LD_LIBRARY_PATH";
+
+/// Returns the remedy for a loader of no package that programs find by the path `path`. `own` is the file to which the path leads.
+fn to_remove(path: &Path, own: &Path) -> String {
+    if own.starts_with("/usr/local") {
+        format!(
+            "Remove this loader, which belongs to no package: rm {} && ldconfig",
+            names_of(path, own)
+        )
+    } else if FIXED.iter().any(|folder| own.starts_with(folder)) {
+        "Update the program, which brings this loader in a folder that cannot be changed.".into()
+    } else {
+        format!("Let the program use the loader of the system: {}", aside(own))
+    }
+}
 
 /// Returns the names of a loader, in the form of arguments of a command: its path, and the file to which the path leads.
 fn names_of(path: &Path, file: &Path) -> String {
@@ -88,6 +100,20 @@ fn numbers(version: &str) -> Option<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_loader_in_a_store_of_a_package_manager_stays_there() {
+        for (path, advice) in [
+            ("/nix/store/1-vulkan-loader/lib/libvulkan.so.1", "Update the program"),
+            ("/opt/game/libvulkan.so.1", "Let the program use"),
+            ("/usr/local/lib/libvulkan.so.1", "Remove this loader"),
+        ] {
+            assert!(
+                to_remove(Path::new(path), Path::new(path)).starts_with(advice),
+                "{path}"
+            );
+        }
+    }
 
     #[test]
     fn versions_of_libraries_are_compared_by_numbers() {

@@ -183,7 +183,8 @@ fn of_drivers(found: &mut Dropped, drivers: &[Driver], its: Identity, report: &R
         found
             .findings
             .push(format!("its driver for {}: {other}", Identity::of_this_process()));
-        found.advice = for_32_bits(its, &to_install(&[Part::Drivers], its));
+        let of_nvidia = causes::install_nvidias(its, Path::new("/")).filter(|_| causes::is_of_nvidia(&other));
+        found.advice = of_nvidia.unwrap_or_else(|| for_32_bits(its, &to_install(&[Part::Drivers], its)));
         false
     } else {
         true

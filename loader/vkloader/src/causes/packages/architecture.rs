@@ -53,6 +53,16 @@ pub(crate) fn install(parts: &[Part], its: Identity, root: &Path) -> Option<Stri
     })
 }
 
+/// Returns the remedy that installs NVIDIA's driver for programs with the identity `its`. Returns `None` if the package manager is unknown, or has no
+/// such packages.
+pub(crate) fn install_nvidias(its: Identity, root: &Path) -> Option<String> {
+    let manager = Manager::of(root).filter(|manager| its.is_x86_32() && !matches!(manager, Manager::Apk))?;
+    Some(format!(
+        "Install NVIDIA's driver for such programs, in the version of the other one: {}.",
+        of_nvidia(manager.source())
+    ))
+}
+
 /// Returns the packages with a part of the system, without the architecture for the systems of Debian. Returns `None` for packages that the
 /// manager does not have.
 fn packages(manager: Manager, part: Part, is_x86_32: bool) -> Option<&'static [&'static str]> {
@@ -122,6 +132,8 @@ mod tests {
                 !command.contains("--add-architecture") && command.contains("NVIDIA"),
                 "{command}"
             );
+            let alone = install_nvidias(its, root.path()).expect("a remedy");
+            assert!(alone.contains("NVIDIA") && !alone.contains("mesa"), "{alone}");
         }
     }
 }

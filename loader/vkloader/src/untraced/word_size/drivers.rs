@@ -137,7 +137,9 @@ pub(super) fn file(name: &str, its: Identity) -> Option<PathBuf> {
         let path = PathBuf::from(name);
         return (Identity::of(&path) == Some(its) || is_meant(&path)).then_some(path);
     }
-    let mut folders = usual_folders().map(|folder| Path::new(folder).join(name));
+    // On many systems, /lib is a link to /usr/lib.
+    let real = |folder: &str| std::fs::canonicalize(folder).unwrap_or_else(|_| folder.into());
+    let mut folders = usual_folders().map(|folder| real(folder).join(name));
     locate(name, its)
         .filter(|path| Identity::of(path) == Some(its))
         .or_else(|| folders.find(|path| is_meant(path)))

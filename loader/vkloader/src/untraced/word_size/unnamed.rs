@@ -10,6 +10,9 @@ use crate::shell::word;
 use catalogue::hardware;
 use std::path::Path;
 
+/// Variables that replace the usual folders.
+const FOLDERS: [&str; 2] = ["XDG_DATA_DIRS", "XDG_CONFIG_DIRS"];
+
 /// Upper bound on the number of words of a variable that a finding names.
 const MOST: usize = 4;
 
@@ -50,19 +53,26 @@ pub(super) fn explain(found: &mut Dropped, left_out: &[Driver], its: Identity, r
             true
         }
         (Some(driver), None) => {
-            found.reason = format!(
-                "The program is for {its}, and the search leaves out the Vulkan driver for such programs, {}.",
-                driver.manifest
-            );
-            found.advice = format!(
-                "Name the manifest: {}={} PROGRAM; or look at XDG_DATA_DIRS and XDG_CONFIG_DIRS, which replace the usual folders",
-                OF_DRIVERS[2],
-                word(&driver.manifest)
-            );
+            unsearched(found, driver, its, report);
             true
         }
         (None, _) => without_manifest(found, its, report),
     }
+}
+
+/// Adds that the search leaves out the folder with the manifest of a driver.
+fn unsearched(found: &mut Dropped, driver: &Driver, its: Identity, report: &Report) {
+    let manifest = &driver.manifest;
+    found.reason =
+        format!("The program is for {its}, and the search leaves out the Vulkan driver for such programs, {manifest}.");
+    let is_set = |name: &&&str| report.variables.get(name).is_some_and(|value| !value.is_empty());
+    let replacing = FOLDERS.iter().find(is_set);
+    let named = format!("{}={} PROGRAM", OF_DRIVERS[2], word(manifest));
+    found.advice = match replacing {
+        Some(name) => format!("Let the program search the usual folders: unset {name}; or name the manifest: {named}"),
+        None => format!("Name the manifest: {named}"),
+    };
+    found.variable = replacing.map(|name| (*name).into());
 }
 
 /// Returns one line about the library that a manifest names.
@@ -94,7 +104,7 @@ fn without_manifest(found: &mut Dropped, its: Identity, report: &Report) -> bool
             .take(MOST),
     );
     found.advice = match causes::to_reinstall(path) {
-        Some(words) => format!("{}, with its manifest.", super::super::sentence(&words)),
+        Some(words) => format!("With its manifest, {words}"),
         None => format!("Write a manifest that names {path} in library_path, in /etc/vulkan/icd.d."),
     };
     true
