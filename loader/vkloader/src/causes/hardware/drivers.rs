@@ -8,6 +8,7 @@ use super::{manifest, newer, node, other_size, slices, unknown};
 use crate::causes::multiarch;
 use crate::installed;
 use crate::paths::file_name;
+use crate::regular;
 use crate::report::{Card, Dropped, Facts, Kind, Report, codes, other, rank};
 use catalogue::hardware;
 use reasons::Code;
@@ -162,6 +163,9 @@ pub(super) fn unused(card: &Card, machine: &Machine, report: &Report) -> Option<
     }
     let driver = own.find(|one| is_idle(one))?;
     if let Some(found) = node::printed(driver, card, machine, report) {
+        return Some(found);
+    }
+    if let Some(found) = node::absent(driver, card, machine, report) {
         return Some(found);
     }
     let library = &driver.name;
@@ -340,7 +344,7 @@ pub(in crate::causes) fn known(path: &str) -> Option<&'static str> {
 fn named_in(path: &str) -> Option<&'static str> {
     let is_small = |path: &&str| std::fs::metadata(path).is_ok_and(|state| state.is_file() && state.len() <= LARGEST);
     let manifest = Some(path).filter(|path| path.ends_with(".json")).filter(is_small)?;
-    let text = std::fs::read_to_string(manifest).ok()?;
+    let text = regular::text(manifest).ok()?;
     let mut rows = hardware::TABLE.iter();
     rows.find(|row| text.contains(&format!("{}.so", row.library)))
         .map(|row| row.library)

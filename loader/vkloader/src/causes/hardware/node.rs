@@ -102,6 +102,46 @@ pub(super) fn printed(driver: &Dropped, card: &Card, machine: &Machine, report: 
     })
 }
 
+/// Returns a finding if a driver reports that it could not open a node in `/dev` that is not there.
+pub(super) fn absent(driver: &Dropped, card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
+    let is_separator = |sign: char| sign.is_whitespace() || "'\"`(),;<>=[]".contains(sign);
+    let node_in = |line: &Fact| {
+        let words = line.split(is_separator).map(|word| word.trim_end_matches(['.', ':']));
+        let mut nodes = words.filter(|word| word.len() > "/dev/".len() && word.starts_with("/dev/"));
+        nodes
+            .find(|node| !machine.has(node.trim_start_matches('/')))
+            .map(String::from)
+    };
+    let refuses = |line: &&Fact| line.contains("No such file or directory");
+    let mut lines = driver.findings.iter().filter(refuses);
+    let (line, node) = lines.find_map(|line| Some((line, node_in(line)?)))?;
+    let modules = [
+        ("/dev/nvidia-modeset", "-m"),
+        ("/dev/nvidia-uvm", "-u"),
+        ("/dev/nvidiactl", "-c 0"),
+    ];
+    let made = modules.iter().find(|(name, _)| *name == node);
+    let made = made.map_or(String::new(), |(_, option)| {
+        format!("; if it does not exist there: nvidia-modprobe {option}")
+    });
+    let shown = word(&node);
+    let advice = if report.runs_in_container() {
+        format!("Give the container the node of the host: docker run --device {shown} IMAGE{made} (on the host).")
+    } else {
+        format!(
+            "Let the kernel driver of the card make the node {shown}: look in dmesg for its messages, and start the machine again{made}."
+        )
+    };
+    Some(Dropped {
+        reason: format!(
+            "The Vulkan driver of the graphics card lists no device, and could not open {node}, which is not there."
+        ),
+        findings: [line.clone()].into(),
+        advice,
+        ..codes::HARDWARE_NO_NODE.about(card.to_string())
+    })
+}
+
 /// Returns the finding about a node that a security policy refuses. `fact` contains the message of the system.
 fn by_policy(path: &str, fact: Fact, machine: &Machine, report: &Report) -> Dropped {
     let mode = fs::metadata(machine.path(path)).map(|status| status.mode() & 0o777);
@@ -174,6 +214,31 @@ mod tests {
             assert!(found.advice.contains(words), "{}", found.advice);
         }
         assert!(of_error("/node", Errno::NXIO, &machine, &Report::default()).is_none());
+    }
+
+    #[test]
+    fn a_node_that_a_driver_misses_is_named() {
+        let root = tempfile::tempdir().expect("a folder");
+        fs::create_dir(root.path().join("dev")).expect("a folder");
+        let line = "failed to open /dev/nvidia-modeset: No such file or directory";
+        let driver = Dropped {
+            findings: [Fact::printed(line)].into(),
+            ..codes::DEVICE_NOT_CREATED.about("libGLX_nvidia.so.0")
+        };
+        let found = |surrounding: &str| {
+            let report = Report {
+                surroundings: [surrounding.to_owned()].into(),
+                ..Report::default()
+            };
+            absent(&driver, &Card::of_amd(), &Machine::at(root.path()), &report)
+        };
+        let advice = found("docker").expect("a finding").advice;
+        assert!(advice.contains("--device /dev/nvidia-modeset IMAGE"), "{advice}");
+        assert!(advice.contains("nvidia-modprobe -m"), "{advice}");
+        let advice = found("").expect("a finding").advice;
+        assert!(!advice.contains("docker"), "{advice}");
+        fs::write(root.path().join("dev/nvidia-modeset"), "").expect("a file");
+        assert!(found("docker").is_none(), "the node is there");
     }
 
     /// The system refuses to open the file of a socket in the same words as a node without a device.

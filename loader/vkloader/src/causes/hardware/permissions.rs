@@ -183,13 +183,8 @@ pub(super) fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine,
         None if lets_group && group == UNMAPPED && is_nspawn => IN_NSPAWN.into(),
         None if lets_group && group != 0 && machine.has(KIND) && !is_nspawn => {
             let usable = (group != UNMAPPED && !is_foreign).then(|| to_renumber(group, &machine.text("etc/group"), user));
-            format!(
-                "The container does not know the node's group: give the node a group of the container, with incus config device set NAME gpu gid {} or, in \
-                 Proxmox, dev0: {},gid={0}{}",
-                id_of(&machine.text("etc/group"), OF_GRAPHICS[0]).unwrap_or_else(|| "105".into()),
-                node.display(),
-                usable.map_or(String::new(), |command| format!("; or in the container: {command}"))
-            )
+            let rest = usable.map_or(String::new(), |command| format!("; or in the container: {command}"));
+            format!("{}{rest}", in_system_container(node, machine, user))
         }
         None if lets_group && group == UNMAPPED && machine.has(".dockerenv") => in_rootless_docker(node),
         None if lets_group && group == UNMAPPED && machine.has("run/.containerenv") => {
@@ -208,8 +203,13 @@ pub(super) fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine,
         ),
         None if node.components().any(|part| part.as_os_str() == "dri") && !lets_group | (group == 0) => {
             let node = word(&node.display().to_string());
+            let groups = groups::all(machine);
+            let (make, group) = match of_graphics(&groups) {
+                Some((name, _)) => (String::new(), name),
+                None => (format!("{} && ", to_make(machine)), OF_GRAPHICS[0]),
+            };
             format!(
-                "Let udev give the node its group again: udevadm trigger --subsystem-match=drm; if there is no udev here: chgrp render \
+                "Let udev give the node its group again: udevadm trigger --subsystem-match=drm; if there is no udev here: {make}chgrp {group} \
                  {node} && chmod 0660 {node}. The user must be in that group."
             )
         }
@@ -221,6 +221,47 @@ pub(super) fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine,
 /// Remedy for a node whose group a sandbox with users of its own does not know.
 const IN_NAMESPACE: &str = "The sandbox does not know the node's group, because it has users of its own. Outside of the sandbox, add the user to the group that \
     ls -l /dev/dri shows there, and log in again: usermod -aG render USER";
+
+/// Returns the remedy that gives a node a group of the container of LXC in which this process runs.
+fn in_system_container(node: &Path, machine: &Machine, user: &str) -> String {
+    let groups = machine.text("etc/group");
+    let (name, make, number) = match of_graphics(&groups) {
+        Some((name, number)) => (name, String::new(), number),
+        None => {
+            let make = format!(
+                " (make it first, in the container: {}, and take its number for GID)",
+                to_make(machine)
+            );
+            (OF_GRAPHICS[0], make, "GID".into())
+        }
+    };
+    let join = if is_named(user) && !is_member(&groups, name, user) {
+        format!("; the user must be in that group, in the container: usermod -aG {name} {user}")
+    } else {
+        String::new()
+    };
+    format!(
+        "The container does not know the node's group: give the node the group {name} of the container{make}, with incus config device set NAME gpu gid \
+         {number} or, in Proxmox, dev0: {},gid={number}{join}",
+        node.display()
+    )
+}
+
+/// Returns the first group in [`OF_GRAPHICS`] that the list of groups has, with its number.
+fn of_graphics(groups: &str) -> Option<(&'static str, String)> {
+    let mut names = OF_GRAPHICS.into_iter();
+    names.find_map(|name| Some((name, id_of(groups, name)?)))
+}
+
+/// Returns the command that makes the group of users who may use graphics cards.
+fn to_make(machine: &Machine) -> String {
+    let command = if machine.has("etc/alpine-release") && !machine.has("usr/sbin/groupadd") {
+        "addgroup -S"
+    } else {
+        "groupadd -r"
+    };
+    format!("{command} {}", OF_GRAPHICS[0])
+}
 
 /// Remedy for a node whose group a container of systemd-nspawn does not know.
 const IN_NSPAWN: &str = "The container does not know the node's group, because it has users of its own: start it with systemd-nspawn --private-users=no; or let all \
@@ -297,4 +338,46 @@ fn named(file: &str, number: &str) -> Option<String> {
         let (name, _, id) = (fields.next()?, fields.next()?, fields.next()?);
         (id == number).then(|| name.into())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the remedy for a node on a system with this list of groups. `kind` is the kind of the container, if the system is one.
+    fn remedy(groups: &str, kind: Option<&str>, owner: (u32, u32)) -> String {
+        let root = tempfile::tempdir().expect("a folder");
+        let write = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+            fs::write(path, text).expect("a file");
+        };
+        write("etc/group", groups);
+        if let Some(kind) = kind {
+            write(KIND, kind);
+        }
+        to_open(Path::new("/dev/dri/renderD128"), owner, &Machine::at(root.path()), "me")
+    }
+
+    #[test]
+    fn the_remedy_names_a_group_that_the_system_has() {
+        let (render, video) = ("render:x:105:me\n", "video:x:44:\n");
+        for (groups, words) in [
+            (render, "here: chgrp render /dev"),
+            (video, "here: chgrp video /dev"),
+            ("", "here: groupadd -r render && chgrp render /dev"),
+        ] {
+            let advice = remedy(groups, None, (0, 0o600));
+            assert!(advice.contains(words), "{advice}");
+        }
+        for (groups, words, joins) in [
+            (render, "dev0: /dev/dri/renderD128,gid=105", false),
+            (video, "gpu gid 44 ", true),
+            ("", "groupadd -r render", true),
+        ] {
+            let advice = remedy(groups, Some("lxc"), (UNMAPPED, 0o660));
+            assert!(advice.contains(words), "{advice}");
+            assert_eq!(advice.contains("usermod -aG"), joins, "{advice}");
+        }
+    }
 }

@@ -352,7 +352,7 @@ fn a_group_without_a_name_comes_with_the_words_of_the_container() {
         (
             "run/systemd/container",
             993,
-            "gid=105; or in the container: groupmod -g 993 render && usermod",
+            "; or in the container: groupmod -g 993 render && usermod",
         ),
         (
             "etc/hostname",
