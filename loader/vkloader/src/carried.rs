@@ -2,7 +2,8 @@
 //! their programs use another Vulkan loader or no loader.
 
 use crate::itself;
-use std::fs::{self, File};
+use crate::regular;
+use std::fs;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -40,7 +41,7 @@ pub(crate) fn writes_trace(library: &Path) -> bool {
 pub(crate) fn contains(file: &Path, size: u64, word: &[u8]) -> bool {
     let mut bytes = Vec::new();
     let is_file = fs::metadata(file).is_ok_and(|status| status.is_file());
-    let opened = is_file.then(|| File::open(file).ok()).flatten();
+    let opened = is_file.then(|| regular::open(file).ok()).flatten();
     let read = opened.map(|file| file.take(size).read_to_end(&mut bytes));
     matches!(read, Some(Ok(_))) && bytes.windows(word.len()).any(|part| part == word)
 }

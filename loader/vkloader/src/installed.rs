@@ -1,5 +1,6 @@
 //! Finds the package that contains a file.
 
+use crate::regular;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -91,7 +92,7 @@ pub(crate) fn is_altered(path: &str) -> bool {
     match listed(Path::new(DPKG_LISTS), &paths) {
         Some(Some(package)) => {
             let name = package.trim_start_matches("package ");
-            let sums = fs::read_to_string(format!("{DPKG_LISTS}/{name}.md5sums")).unwrap_or_default();
+            let sums = regular::text(format!("{DPKG_LISTS}/{name}.md5sums")).unwrap_or_default();
             let expected = paths.iter().find_map(|path| sum_of(&sums, path));
             let found = output("md5sum", &[]);
             let found = found.as_deref().and_then(|line| line.split_whitespace().next());
@@ -124,8 +125,7 @@ fn in_pacman(folder: &Path, paths: &[PathBuf]) -> Option<String> {
     let names: Vec<String> = paths.iter().filter_map(|path| relative(path)).collect();
     let mut folders = fs::read_dir(folder).ok()?.flatten();
     let has_one = |list: &str| list.lines().any(|line| names.iter().any(|name| name == line));
-    let package =
-        folders.find(|entry| fs::read_to_string(entry.path().join("files")).is_ok_and(|list| has_one(&list)))?;
+    let package = folders.find(|entry| regular::text(entry.path().join("files")).is_ok_and(|list| has_one(&list)))?;
     without_version(&package.file_name().to_string_lossy())
 }
 
@@ -133,7 +133,7 @@ fn in_pacman(folder: &Path, paths: &[PathBuf]) -> Option<String> {
 fn in_apk(list: &Path, paths: &[PathBuf]) -> Option<String> {
     let names: Vec<String> = paths.iter().filter_map(|path| relative(path)).collect();
     let (mut package, mut folder) = (String::new(), String::new());
-    for line in fs::read_to_string(list).ok()?.lines() {
+    for line in regular::text(list).ok()?.lines() {
         match line.split_once(':') {
             Some(("P", name)) => package = name.into(),
             Some(("F", name)) => folder = name.into(),
@@ -181,7 +181,7 @@ fn paths_of(path: &str) -> Vec<PathBuf> {
 /// Returns the first package whose list in `folder` has one of the paths. Returns `None` if the lists are missing or have an unknown
 /// format. Reading the lists is ten times as fast as `dpkg-query`, which also reads the descriptions of all packages.
 fn listed(folder: &Path, paths: &[PathBuf]) -> Option<Option<String>> {
-    if fs::read(folder.join("format")).ok()?.trim_ascii() != b"1" {
+    if regular::read(folder.join("format")).ok()?.trim_ascii() != b"1" {
         return None;
     }
     let lists: Vec<PathBuf> = fs::read_dir(folder)
@@ -194,7 +194,8 @@ fn listed(folder: &Path, paths: &[PathBuf]) -> Option<Option<String>> {
         .map(|path| [b"\n", path.as_os_str().as_bytes(), b"\n"].concat())
         .collect();
     // The first line of a package's list is the root folder.
-    let has_one = |file: &&PathBuf| fs::read(file).is_ok_and(|list| lines.iter().any(|line| contains(&list, line)));
+    let has_one =
+        |file: &&PathBuf| regular::read(file).is_ok_and(|list| lines.iter().any(|line| contains(&list, line)));
     let package = lists.iter().find(has_one).and_then(|file| file.file_stem());
     Some(package.map(|name| format!("package {}", name.display())))
 }

@@ -40,6 +40,7 @@ mod record;
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
 #[path = "no_record.rs"]
 mod record;
+mod regular;
 mod remedy;
 mod report;
 mod requested;

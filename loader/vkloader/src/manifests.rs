@@ -1,12 +1,12 @@
 //! Reads the manifests of drivers and layers.
 
+use crate::regular;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// Returns the content of a manifest; `None` if the file is not valid JSON, or no regular file. Opening a named pipe might wait for ever.
 pub(crate) fn read(path: &Path) -> Option<Value> {
-    std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
-    let bytes = std::fs::read(path).ok()?;
+    let bytes = regular::read(path).ok()?;
     // Loaders accept a byte order mark of UTF-8.
     serde_json::from_slice(bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes)).ok()
 }
@@ -25,6 +25,13 @@ pub(crate) fn found(manifest: &Path, library: &str) -> PathBuf {
     } else {
         library.into()
     }
+}
+
+/// Returns the path of the library that a manifest names for the layer called `name`.
+pub(crate) fn library_of_layer(path: &Path, name: &str) -> Option<PathBuf> {
+    let content = read(path)?;
+    let layer = layers(&content).find(|layer| layer.get("name").and_then(Value::as_str) == Some(name))?;
+    Some(found(path, layer.get("library_path")?.as_str()?))
 }
 
 /// Returns the objects in a manifest that describe layers.

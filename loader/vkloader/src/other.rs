@@ -12,6 +12,7 @@ use crate::events::{Event, Record};
 use crate::explain::tell_of_tries;
 use crate::names;
 use crate::probe::{self, Seen};
+use crate::regular;
 use crate::report::ActiveLayer;
 use crate::untraced;
 use serde_json::Value;
@@ -143,7 +144,7 @@ impl Other {
 
 fn read(path: &Path) -> Option<Vec<u8>> {
     let is_small = std::fs::metadata(path).is_ok_and(|status| status.len() <= MOST_BYTES);
-    is_small.then(|| std::fs::read(path).ok()).flatten()
+    is_small.then(|| regular::read(path).ok()).flatten()
 }
 
 /// Result of the probe with a single manifest.

@@ -3,6 +3,7 @@
 use crate::c_library;
 use crate::causes::elf::{self, Identity};
 use crate::causes::{Part, install_for};
+use crate::regular;
 use crate::shell::word;
 use crate::superuser;
 use std::io;
@@ -26,7 +27,7 @@ pub(crate) fn interpreter(program: &Path) -> Option<PathBuf> {
 
 /// Returns the words after `#!` in the first line of a script.
 fn first_line(program: &Path) -> Option<String> {
-    let text = std::fs::read(program).ok()?;
+    let text = regular::read(program).ok()?;
     let line = text.strip_prefix(b"#!")?.split(|&byte| byte == b'\n').next()?;
     Some(String::from_utf8_lossy(line).into_owned())
 }

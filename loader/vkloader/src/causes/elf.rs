@@ -18,6 +18,7 @@ use super::limits::Limits;
 use super::packages;
 use crate::installed;
 use crate::paths::file_name;
+use crate::regular;
 use crate::report::{Absent, Dropped, Kind, codes, rank};
 pub(crate) use contents::contained;
 use contents::contains;
@@ -123,7 +124,7 @@ fn of_file(dropped: &mut Dropped, path: &Path, own: Identity, about: &About<'_>)
         };
         return;
     }
-    if let Err(error) = std::fs::File::open(path) {
+    if let Err(error) = regular::open(path) {
         dropped.findings.insert(0, format!("{}: {error}", path.display()));
         dropped.advice = refused::closed(path).1;
         return;

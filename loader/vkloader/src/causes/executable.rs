@@ -1,5 +1,6 @@
 //! Recognises processes that may not make memory executable. Drivers that compile code, such as Mesa's lavapipe, crash in them.
 
+use crate::regular;
 use crate::report::{Crashed, Dropped};
 use std::ptr;
 
@@ -63,8 +64,8 @@ fn is_forbidden() -> bool {
 fn by_whom() -> String {
     // SAFETY: the request reads a setting of this process, and all further arguments must be zero.
     let mode = unsafe { libc::prctl(GET_MDWE, 0, 0, 0, 0) };
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let enforces = || std::fs::read_to_string("/sys/fs/selinux/enforce").is_ok_and(|value| value.trim() == "1");
+    let status = regular::text("/proc/self/status").unwrap_or_default();
+    let enforces = || regular::text("/sys/fs/selinux/enforce").is_ok_and(|value| value.trim() == "1");
     if mode > 0 {
         "PR_SET_MDWE forbids it, which MemoryDenyWriteExecute= of systemd sets".into()
     } else if status.lines().any(|line| line.split_whitespace().eq(["Seccomp:", "2"])) {

@@ -4,13 +4,15 @@ use super::elf::{self, Identity, closed_folder, locate};
 use super::{masked, packages};
 use crate::events::{Event, Record};
 use crate::manifests;
+use crate::regular;
 use crate::report::{Dropped, Fact, Kind, rank};
 use crate::shell::word;
 use crate::untraced::sentence;
 use rustix::fs::Access;
 use rustix::io::Errno;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{ErrorKind, Read};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 /// Folder of links that Debian's alternatives make.
@@ -44,6 +46,7 @@ pub(super) fn explain(dropped: &mut Dropped, home: &str) {
                 word(&path)
             );
         }
+        "file.not-regular" => not_regular(dropped, &path),
         "file.not-found" => {
             if let Ok(target) = fs::read_link(&path) {
                 let words = format!("{path} is a link to {}, which is not there", target.display());
@@ -74,9 +77,37 @@ fn without_target(path: &str, target: &Path, restore: impl Fn() -> Option<String
     )
 }
 
+/// Adds the kind of the object at `path`, which is neither a regular file nor a folder.
+fn not_regular(dropped: &mut Dropped, path: &str) {
+    let Ok(state) = fs::metadata(path) else { return };
+    let kind = state.file_type();
+    let kind = if kind.is_fifo() {
+        "a named pipe"
+    } else if kind.is_socket() {
+        "a socket"
+    } else {
+        "a device"
+    };
+    if let Ok(target) = fs::read_link(path) {
+        let target = target.display();
+        let fact = format!("{path} is a link to {target}, which is {kind}");
+        dropped.findings.insert(0, fact);
+        dropped.advice = format!(
+            "If this switches the manifest off on purpose, nothing is wrong. Otherwise remove the link (rm {}), and reinstall the package of the driver or layer.",
+            word(path)
+        );
+    } else if !path.starts_with("/dev/") {
+        dropped.findings.insert(0, format!("{path} is {kind}, and not a file"));
+        let restore = packages::to_reinstall(path).unwrap_or_else(|| {
+            "if a driver or layer is missing then, reinstall its package, which has the JSON file".into()
+        });
+        dropped.advice = format!("Remove it: rm {}; then {restore}.", word(path));
+    }
+}
+
 /// Adds the reason why this process may not open the manifest `path`. `home` is the value of `HOME`.
 fn not_opened(dropped: &mut Dropped, path: &str, home: &str) {
-    let Err(error) = File::open(path) else { return };
+    let Err(error) = regular::open(path) else { return };
     let closed = closed_folder(Path::new(path));
     let is_denied = error.kind() == ErrorKind::PermissionDenied;
     let is_of_file = is_denied && closed.is_none();
@@ -110,13 +141,13 @@ fn not_opened(dropped: &mut Dropped, path: &str, home: &str) {
 /// Changes the finding about a manifest for another word size, if the library that it names is for the program. The member `library_arch` is then wrong.
 pub(super) fn wrong_member(dropped: &mut Dropped, own: Identity) {
     let path = path_of(dropped).to_owned();
-    let named = match dropped.code.as_str() {
-        "driver-manifest.architecture" => manifests::named(Path::new(&path)),
-        "layer.architecture" => of_layer(Path::new(&path), &dropped.name),
+    let manifest = Path::new(&path);
+    let library = match dropped.code.as_str() {
+        "driver-manifest.architecture" => manifests::named(manifest).map(|name| manifests::found(manifest, &name)),
+        "layer.architecture" => manifests::library_of_layer(manifest, &dropped.name),
         _ => None,
     };
-    let Some(library) = named else { return };
-    let library = manifests::found(Path::new(&path), &library);
+    let Some(library) = library else { return };
     let Some(file) = locate(&library.display().to_string(), own).filter(|file| Identity::of(file) == Some(own)) else {
         return;
     };
@@ -124,13 +155,6 @@ pub(super) fn wrong_member(dropped: &mut Dropped, own: Identity) {
         "The member library_arch of the manifest is wrong: the library is for the program's word size.".into();
     dropped.findings.insert(0, format!("{} is for {own}", file.display()));
     dropped.advice = format!("Remove the member library_arch from {path}, or correct it.");
-}
-
-/// Returns `library_path` of the layer `name` in a manifest.
-fn of_layer(manifest: &Path, name: &str) -> Option<String> {
-    let content = manifests::read(manifest)?;
-    let own = manifests::layers(&content).find(|layer| layer["name"] == name)?;
-    own["library_path"].as_str().map(String::from)
 }
 
 /// Returns the remedy for manifests that the user may not read. `files` is the files as words of a command.
@@ -225,13 +249,13 @@ fn in_closed_folder(dropped: &mut Dropped, folder: &Path, home: &str) {
 /// Returns `true` for a small file that holds only zero bytes.
 fn is_zero(path: &str) -> bool {
     let is_small = fs::metadata(path).is_ok_and(|status| status.is_file() && status.len() <= LARGEST);
-    is_small && fs::read(path).is_ok_and(|bytes| bytes.iter().all(|byte| *byte == 0))
+    is_small && regular::read(path).is_ok_and(|bytes| bytes.iter().all(|byte| *byte == 0))
 }
 
 /// Returns the first syntax error in a file that is not valid JSON.
 fn syntax_error(path: &str) -> Option<serde_json::Error> {
     let is_small = fs::metadata(path).is_ok_and(|status| status.is_file() && status.len() <= LARGEST);
-    let bytes = is_small.then(|| fs::read(path).ok()).flatten()?;
+    let bytes = is_small.then(|| regular::read(path).ok()).flatten()?;
     // Loaders accept a byte order mark of UTF-8.
     let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes);
     serde_json::from_slice::<serde_json::Value>(bytes).err()
@@ -240,7 +264,7 @@ fn syntax_error(path: &str) -> Option<serde_json::Error> {
 /// Returns the line and the column of a comma after the last element, which the error reports at the bracket after it. Returns `None` for other
 /// errors.
 fn comma(path: &str, error: &serde_json::Error) -> Option<(usize, usize)> {
-    let text = fs::read_to_string(path).ok()?;
+    let text = regular::text(path).ok()?;
     let text = text.trim_start_matches('\u{FEFF}');
     let mut lines: Vec<&str> = text.lines().take(error.line()).collect();
     let last = lines.pop()?;
@@ -257,7 +281,7 @@ fn to_correct(path: &str, error: &serde_json::Error) -> String {
     if let Some((line, column)) = comma(path, error) {
         return format!("Remove the comma at line {line}, column {column} of the file");
     }
-    let text = fs::read_to_string(path).unwrap_or_default();
+    let text = regular::text(path).unwrap_or_default();
     let line = text.lines().nth(error.line().saturating_sub(1)).unwrap_or_default();
     let is_comment = ["//", "/*", "#"].iter().any(|sign| line.trim_start().starts_with(sign));
     let reason = if is_comment { ": JSON has no comments" } else { "" };
@@ -282,7 +306,7 @@ const LARGEST: u64 = 1 << 20;
 fn oddity(path: &str) -> Option<(String, String)> {
     let status = fs::metadata(path).ok()?;
     let bytes = (status.is_file() && status.len() <= LARGEST)
-        .then(|| fs::read(path).ok())
+        .then(|| regular::read(path).ok())
         .flatten()?;
     if bytes.starts_with(BYTE_ORDER_MARK) {
         return Some((
@@ -316,7 +340,7 @@ fn oddity(path: &str) -> Option<(String, String)> {
 fn is_wide(path: &str) -> bool {
     let is_file = fs::metadata(path).is_ok_and(|status| status.is_file());
     let mut start = [0; 4];
-    let is_long = is_file && File::open(path).is_ok_and(|mut file| file.read_exact(&mut start).is_ok());
+    let is_long = is_file && regular::open(path).is_ok_and(|mut file| file.read_exact(&mut start).is_ok());
     is_long && matches!(start, [0xFF, 0xFE, _, 0] | [0xFE, 0xFF, 0, _])
 }
 

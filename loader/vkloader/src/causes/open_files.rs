@@ -2,9 +2,10 @@
 
 use super::limits::{Limits, OPEN_FILES};
 use crate::events::{Event, Record};
+use crate::regular;
 use crate::report::{Dropped, Fact, Kind, Report, codes};
 use reasons::Code;
-use std::fs::{self, File};
+use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -117,7 +118,7 @@ fn of_part(dropped: &mut Dropped, limits: &Limits) {
 fn of_search(dropped: &mut Dropped, full: Full, limits: &Limits) {
     let owner = full.owner();
     // Opening a pipe could wait for ever.
-    let is_readable = || path_of(dropped).is_file() && File::open(path_of(dropped)).is_ok();
+    let is_readable = || path_of(dropped).is_file() && regular::open(path_of(dropped)).is_ok();
     let reason = if dropped.code == codes::DRIVER_NONE_INSTALLED.name {
         format!("{owner} has too many open files, so the search for drivers could not read its folders.")
     } else if dropped.code == Code::FileNotOpened.name() && is_readable() {

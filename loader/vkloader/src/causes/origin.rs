@@ -4,6 +4,7 @@ mod blamed;
 
 use super::scripts;
 use crate::library_folder;
+use crate::regular;
 use crate::report::{Dropped, Fact, Kind, Report};
 use crate::variables::Variables;
 pub(crate) use blamed::add_origin;
@@ -199,7 +200,7 @@ pub(crate) fn of_value(name: &str, value: &str) -> Option<String> {
 
 /// Returns the name of the Flatpak application in whose sandbox this process runs.
 pub(super) fn flatpak_application() -> String {
-    let text = fs::read_to_string(Path::new("/").join(FLATPAK)).unwrap_or_default();
+    let text = regular::text(Path::new("/").join(FLATPAK)).unwrap_or_default();
     let name = text.lines().find_map(|line| line.strip_prefix("name="));
     name.unwrap_or("APPLICATION").into()
 }
@@ -221,7 +222,7 @@ fn runtime_version(description: &str) -> Option<&str> {
 pub(super) fn name_application(report: &mut Report) {
     if report.runs_in(&["flatpak"]) {
         let name = flatpak_application();
-        let text = fs::read_to_string(Path::new("/").join(FLATPAK)).unwrap_or_default();
+        let text = regular::text(Path::new("/").join(FLATPAK)).unwrap_or_default();
         let extension = runtime_version(&text).map_or(GL.into(), |version| format!("{GL}//{version}"));
         for one in &mut report.dropped {
             one.advice = one
@@ -271,13 +272,13 @@ impl Ancestry {
 
 /// Returns the number of a process, and its name in parentheses.
 fn called(proc: &Path, process: u32) -> String {
-    let called = fs::read_to_string(proc.join(process.to_string()).join("comm")).unwrap_or_default();
+    let called = regular::text(proc.join(process.to_string()).join("comm")).unwrap_or_default();
     format!("{process} ({})", called.trim())
 }
 
 /// Returns the command line of a process.
 fn words_of(proc: &Path, process: u32) -> Vec<OsString> {
-    let bytes = fs::read(proc.join(process.to_string()).join("cmdline")).unwrap_or_default();
+    let bytes = regular::read(proc.join(process.to_string()).join("cmdline")).unwrap_or_default();
     let words = bytes.split(|&byte| byte == 0).filter(|word| !word.is_empty());
     words.map(|word| OsStr::from_bytes(word).to_owned()).collect()
 }
@@ -295,7 +296,7 @@ fn is_bare_shell(words: &[OsString]) -> bool {
 
 /// Returns `Some(true)` if a process was started with the variable; `None` if this user may not read the process's environment.
 fn has(proc: &Path, process: u32, name: &str) -> Option<bool> {
-    let bytes = fs::read(proc.join(process.to_string()).join("environ")).ok()?;
+    let bytes = regular::read(proc.join(process.to_string()).join("environ")).ok()?;
     let mut variables = bytes.split(|&byte| byte == 0);
     Some(variables.any(|variable| {
         let rest = variable.strip_prefix(name.as_bytes());
@@ -304,7 +305,7 @@ fn has(proc: &Path, process: u32, name: &str) -> Option<bool> {
 }
 
 fn parent(proc: &Path, process: u32) -> Option<u32> {
-    let status = fs::read_to_string(proc.join(process.to_string()).join("status")).ok()?;
+    let status = regular::text(proc.join(process.to_string()).join("status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("PPid:"))?;
     line.trim().parse().ok()
 }

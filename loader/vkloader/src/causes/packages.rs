@@ -6,9 +6,9 @@ mod manager;
 use super::elf::{self, Identity};
 use crate::installed;
 use crate::paths::file_name;
+use crate::regular;
 pub(crate) use architecture::{Part, install as install_for, install_nvidias};
 use manager::Manager;
-use std::fs;
 use std::path::Path;
 
 /// A library, and its packages: in Debian and Ubuntu, in Fedora, and in Arch.
@@ -214,7 +214,7 @@ const OF_INSTALLER: [&str; 2] = ["usr/bin/nvidia-uninstall", "usr/bin/nvidia-ins
 
 /// Returns the remedy for NVIDIA's driver without the library `library`, on the system whose root folder is `root`.
 fn for_nvidia(library: &str, root: &Path) -> String {
-    let text = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_default();
+    let text = |path: &str| regular::text(root.join(path)).unwrap_or_default();
     let module = text("proc/driver/nvidia/version");
     let is_version = |word: &&str| word.contains('.') && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let of_name = library
@@ -261,6 +261,7 @@ fn of_nvidia(version: &str, command: Option<String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn known_libraries_come_with_their_packages() {

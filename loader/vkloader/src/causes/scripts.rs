@@ -1,6 +1,7 @@
 //! Finds the scripts that start a program, and the lines that set or remove variables in them.
 
 use crate::itself;
+use crate::regular;
 use std::ffi::OsString;
 use std::fs;
 use std::io::Read;
@@ -102,10 +103,7 @@ pub(crate) fn clearing(command: &[OsString]) -> Option<(PathBuf, usize, &'static
 /// Returns the text of a file that is not too large; empty for other files.
 pub(super) fn text(file: &Path) -> String {
     let is_small = fs::metadata(file).is_ok_and(|status| status.is_file() && status.len() < LARGEST);
-    is_small
-        .then(|| fs::read_to_string(file).ok())
-        .flatten()
-        .unwrap_or_default()
+    is_small.then(|| regular::text(file).ok()).flatten().unwrap_or_default()
 }
 
 /// Returns `true` for a program that a shell or another interpreter runs.
@@ -114,7 +112,7 @@ fn is_script(path: &Path) -> bool {
     if !fs::metadata(path).is_ok_and(|status| status.is_file()) {
         return false;
     }
-    let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut beginning));
+    let read = regular::open(path).and_then(|mut file| file.read_exact(&mut beginning));
     read.is_ok() && beginning == *b"#!"
 }
 

@@ -3,6 +3,7 @@
 use super::overriding::kept;
 use crate::events::Record;
 use crate::manifests;
+use crate::regular;
 use crate::report::{Dropped, Report, codes, rank};
 use crate::shell::word;
 use reasons::Code;
@@ -86,7 +87,7 @@ fn is_missing(one: &Dropped) -> bool {
 
 /// Names the missing manifest in the finding about a settings file that permits only the drivers in its own list.
 fn only_missing(found: &mut Dropped, report: &Report) {
-    let text = std::fs::read_to_string(&found.name).unwrap_or_default();
+    let text = regular::text(&found.name).unwrap_or_default();
     let missing = report.dropped.iter().find(|one| is_missing(one));
     if let Some(missing) = missing.filter(|_| text.contains(EXCLUSIVE) && report.drivers.is_empty()) {
         found.reason = format!(
@@ -103,6 +104,6 @@ const EXCLUSIVE: &str = "additional_drivers_use_exclusively";
 /// Returns `true` if a settings file may hide drivers or devices. Most settings files only select layers.
 fn may_hide_devices(settings: &Path) -> bool {
     const MEMBERS: [&str; 3] = [EXCLUSIVE, "device_configurations", "visible_devices"];
-    let text = std::fs::read_to_string(settings);
+    let text = regular::text(settings);
     text.map_or(true, |text| MEMBERS.iter().any(|member| text.contains(member)))
 }

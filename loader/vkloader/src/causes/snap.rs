@@ -5,8 +5,8 @@
 
 use super::unsearched;
 use crate::mounts::Mounts;
+use crate::regular;
 use crate::report::Report;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Beginnings of the values of `confinement` for snaps that run in a sandbox.
@@ -35,7 +35,7 @@ impl Snap {
         let path = root.join(folder.trim_start_matches('/')).join("meta/snap.yaml");
         Some(Self {
             name: name.unwrap_or_else(|| "NAME".into()),
-            description: fs::read_to_string(path).unwrap_or_default(),
+            description: regular::text(path).unwrap_or_default(),
             root: root.into(),
         })
     }
@@ -46,7 +46,7 @@ impl Snap {
         if let Some(confinement) = self.confinement() {
             return CONFINED.contains(&confinement);
         }
-        let text = |path| fs::read_to_string(self.root.join(path)).unwrap_or_default();
+        let text = |path| regular::text(self.root.join(path)).unwrap_or_default();
         let has_host = || Mounts::below(&self.root).at(HOST).is_some();
         let label = || text("proc/self/attr/current");
         let is_enforced = || label().starts_with("snap.") && label().trim_end().ends_with("(enforce)");
@@ -135,6 +135,7 @@ pub(super) fn complete(report: &mut Report) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn snap(description: &str, files: &[(&str, &str)]) -> Snap {
         let root = tempfile::tempdir().expect("a folder");

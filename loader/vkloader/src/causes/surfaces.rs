@@ -3,6 +3,7 @@
 use super::display::{self, System};
 use crate::events::{Event, Record, Step};
 use crate::names;
+use crate::regular;
 use crate::report::{self, Device, Dropped, Report, codes};
 use crate::shell::word;
 use crate::show::driver_word;
@@ -196,9 +197,7 @@ fn remedy(report: &Report, library: &str, able: Option<&str>, system: Option<Sys
 fn without_modeset(root: &Path, library: &str, system: System) -> Option<String> {
     const PARAMETER: &str = "sys/module/nvidia_drm/parameters/modeset";
     let is_of_nvidia = library.contains("nvidia") && system == System::Wayland;
-    let value = std::fs::read_to_string(root.join(PARAMETER))
-        .ok()
-        .filter(|_| is_of_nvidia)?;
+    let value = regular::text(root.join(PARAMETER)).ok().filter(|_| is_of_nvidia)?;
     (value.trim() == "N").then(|| {
         "Add nvidia-drm.modeset=1 to the kernel's command line, and start the machine again: without it, NVIDIA's driver cannot present to \
          Wayland."

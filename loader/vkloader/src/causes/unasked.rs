@@ -7,6 +7,7 @@ use super::{spelling, unsearched};
 use crate::manifests;
 use crate::names;
 use crate::probe::Seen;
+use crate::regular;
 use crate::shell::word;
 use std::path::Path;
 
@@ -78,7 +79,7 @@ fn of_word(variable: &str, word: &str) -> Option<String> {
 /// Returns a sentence about a manifest whose driver cannot be opened; `None` for a manifest without a visible fault.
 fn of_manifest(path: &Path) -> Option<String> {
     let shown = path.display();
-    if let Err(error) = std::fs::read(path) {
+    if let Err(error) = regular::read(path) {
         return Some(format!("{shown}: {error}"));
     }
     if manifests::read(path).is_none() {

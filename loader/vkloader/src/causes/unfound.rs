@@ -4,6 +4,7 @@
 use super::{spelling, unsearched, variables, words};
 use crate::events::{Event, Record};
 use crate::manifests;
+use crate::regular;
 use crate::report::{Dropped, Report, codes};
 use crate::shell::word;
 use std::fs;
@@ -140,7 +141,7 @@ impl<'a> Search<'a> {
         let is_it = |one: &&Dropped| {
             let path = Path::new(&one.name);
             let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-            let has_name = || fs::read_to_string(path).is_ok_and(|text| text.contains(&format!("\"{}\"", self.layer)));
+            let has_name = || regular::text(path).is_ok_and(|text| text.contains(&format!("\"{}\"", self.layer)));
             one.subject == "layer manifest" && (name.contains(short) || has_name())
         };
         let broken = self.report.dropped.iter().find(is_it)?;
@@ -215,7 +216,7 @@ impl<'a> Search<'a> {
             .iter()
             .filter(|one| one.code == codes::SETTINGS_ACTIVE.name);
         let file = &used.next()?.name;
-        let text = fs::read_to_string(file)
+        let text = regular::text(file)
             .ok()
             .filter(|text| !text.contains(FOR_OTHERS))?;
         text.contains("\"layers\"").then(|| Unfound {

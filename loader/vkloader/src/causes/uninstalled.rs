@@ -1,6 +1,7 @@
 //! Finds variables that ask for an implicit layer that is not installed. Loaders do not report such variables, because only the manifest of
 //! the layer names the variable.
 
+use crate::regular;
 use crate::report::{Dropped, Report, codes, rank};
 use std::fs;
 use std::path::Path;
@@ -160,7 +161,7 @@ fn has_manifest(layer: &str, root: &Path) -> bool {
         .iter()
         .flat_map(|folder| fs::read_dir(root.join(folder)).into_iter().flatten().flatten());
     let mut files = entries.map(|entry| entry.path());
-    files.any(|file| fs::read_to_string(file).is_ok_and(|text| text.contains(layer)))
+    files.any(|file| regular::text(file).is_ok_and(|text| text.contains(layer)))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 use super::elf::closed_folder;
 use super::multiarch;
 use super::sandbox::{self, Sandbox};
+use crate::regular;
 use crate::shell::word;
 use crate::variables::Variables;
 use rustix::fs::{Access, access};
@@ -148,7 +149,7 @@ fn homes(root: &Path, variables: &Variables) -> Vec<Home> {
 }
 
 fn users(root: &Path) -> String {
-    fs::read_to_string(root.join("etc/passwd")).unwrap_or_default()
+    regular::text(root.join("etc/passwd")).unwrap_or_default()
 }
 
 /// Returns the home folder of this process's user, if it differs from `HOME`.
@@ -241,9 +242,11 @@ pub(super) fn like(missing: &Path) -> Option<String> {
     let folder = missing.parent()?.to_str()?;
     let mut folders = iter::once(folder).chain(FOLDERS);
     folders.find_map(|folder| {
-        let mut names = names(Path::new(folder)).into_iter();
-        let name = names.find(|name| name.ends_with(ENDING) && multiarch::stem(name) == start)?;
-        Some(format!("{folder}/{name}"))
+        let is_like = |name: &String| name.ends_with(ENDING) && multiarch::stem(name) == start;
+        let alike = names(Path::new(folder)).into_iter().filter(is_like);
+        let mut files = alike.map(|name| format!("{folder}/{name}"));
+        // The missing manifest may be there as a folder or named pipe.
+        files.find(|file| Path::new(file).is_file() && Path::new(file) != missing)
     })
 }
 
@@ -262,7 +265,7 @@ pub(super) fn leading_to(root: &Path, library: &str, searched: &[String]) -> Opt
             }
             let path = place.join(name);
             let is_small = fs::metadata(&path).is_ok_and(|state| state.is_file() && state.len() <= LARGEST);
-            is_small && fs::read_to_string(&path).is_ok_and(|text| text.contains(&library))
+            is_small && regular::text(&path).is_ok_and(|text| text.contains(&library))
         };
         let name = names(&place).into_iter().find(leads)?;
         Some(if name.ends_with(ENDING) {
@@ -317,7 +320,7 @@ fn misnamed(folder: &Path) -> Option<Unsearched> {
     let is_manifest = |name: &String| {
         let path = folder.join(name);
         let is_small = || fs::metadata(&path).is_ok_and(|state| state.is_file() && state.len() <= LARGEST);
-        let has_text = || fs::read_to_string(&path).is_ok_and(|text| text.contains("\"library_path\""));
+        let has_text = || regular::text(&path).is_ok_and(|text| text.contains("\"library_path\""));
         name.contains(ENDING) || is_small() && has_text()
     };
     let name = names(folder)
@@ -330,7 +333,7 @@ fn misnamed(folder: &Path) -> Option<Unsearched> {
 fn nested(folder: &Path) -> Option<Unsearched> {
     let is_manifest = |path: &Path| {
         let is_small = fs::metadata(path).is_ok_and(|state| state.is_file() && state.len() <= LARGEST);
-        is_small && fs::read_to_string(path).is_ok_and(|text| text.contains("\"library_path\""))
+        is_small && regular::text(path).is_ok_and(|text| text.contains("\"library_path\""))
     };
     let inner = names(folder)
         .into_iter()

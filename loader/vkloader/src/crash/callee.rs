@@ -1,5 +1,6 @@
 //! Finds the name of the function that an instruction of x86-64 calls, in the ELF file that contains the instruction.
 
+use crate::regular;
 use object::read::elf::{FileHeader, ProgramHeader, Rela, SectionHeader, SectionTable, Sym};
 use object::{Endianness, SymbolIndex, elf};
 use std::path::Path;
@@ -50,7 +51,7 @@ pub(crate) fn place_in_table(loader: &Path, at: u64) -> Option<u64> {
 
 fn with<T>(file: &Path, read: impl FnOnce(&File<'_>) -> Option<T>) -> Option<T> {
     let size = std::fs::metadata(file).ok()?.len();
-    let data = std::fs::read(file).ok().filter(|_| size <= LARGEST)?;
+    let data = regular::read(file).ok().filter(|_| size <= LARGEST)?;
     read(&File::of(&data)?)
 }
 

@@ -4,6 +4,7 @@ use super::memory::Memory;
 use super::processes::folder;
 use super::ptrace;
 use super::registers::{Machine, Registers};
+use crate::regular;
 use object::read::elf::{FileHeader, Sym as _};
 use object::{Endianness, elf};
 use rustix::process::Pid;
@@ -73,7 +74,7 @@ impl Debuggers {
 
 /// Returns `true` if this process has the capability that allows supervised programs to gain privileges.
 fn may_supervise_all() -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let status = regular::text("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
     mask.is_some_and(|mask| mask >> MAY_SUPERVISE & 1 == 1)
@@ -92,7 +93,7 @@ fn gains_privileges(program: &Path) -> bool {
 
 /// Returns `Some(true)` if a program imports `ptrace`; `None` if the program's symbols cannot be read.
 fn calls_ptrace(program: &Path) -> Option<bool> {
-    let data = std::fs::read(program).ok()?;
+    let data = regular::read(program).ok()?;
     match data.get(4)? {
         &elf::ELFCLASS64 => imports::<elf::FileHeader64<Endianness>>(&data),
         _ => imports::<elf::FileHeader32<Endianness>>(&data),

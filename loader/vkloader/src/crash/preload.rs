@@ -3,6 +3,7 @@
 use super::maps::Maps;
 use super::processes::folder;
 use crate::paths::file_name;
+use crate::regular;
 use rustix::process::Pid;
 use std::path::{Path, PathBuf};
 
@@ -24,7 +25,7 @@ pub(super) fn of(process: Pid, variables: &[(String, String)], maps: &Maps) -> V
     let value = variables.iter().find(|(name, _)| name == VARIABLE);
     let value = value.map_or("", |(_, value)| value);
     let file = folder(process).join("root").join(FILE.trim_start_matches('/'));
-    let file = std::fs::read_to_string(file).unwrap_or_default();
+    let file = regular::text(file).unwrap_or_default();
     let of_file = file.lines().filter_map(|line| line.split('#').next());
     let of_file = of_file
         .flat_map(|line| line.split([':', ' ', '\t']))

@@ -1,6 +1,7 @@
 //! Finds the code of a sanitizer in a program into which its runtime was linked.
 
 use super::Frame;
+use crate::regular;
 use object::read::elf::{FileHeader, Sym};
 use object::{Endianness, elf};
 use std::ops::Range;
@@ -37,7 +38,7 @@ impl Runtime {
     /// Returns the runtime that was linked into a program; `None` for other programs.
     pub(super) fn of(program: &Path) -> Option<Self> {
         let status = std::fs::metadata(program).ok()?;
-        let data = std::fs::read(program).ok().filter(|_| status.len() <= LARGEST)?;
+        let data = regular::read(program).ok().filter(|_| status.len() <= LARGEST)?;
         let of = |table| match data.get(4) {
             Some(&elf::ELFCLASS64) => read::<elf::FileHeader64<Endianness>>(&data, table),
             Some(_) => read::<elf::FileHeader32<Endianness>>(&data, table),

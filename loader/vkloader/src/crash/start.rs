@@ -4,6 +4,7 @@
 use crate::causes::elf;
 use crate::child::naming;
 use crate::itself;
+use crate::regular;
 use crate::shell::word;
 use crate::unstarted;
 use rustix::fs::{Access, access};
@@ -77,14 +78,14 @@ fn without_leaks(options: Option<OsString>) -> Option<OsString> {
 
 /// Returns the error from executing the program, if the process wrote one.
 pub(super) fn failure(file: &Path) -> Option<io::Error> {
-    let text = std::fs::read(file).ok()?;
+    let text = regular::read(file).ok()?;
     let text = String::from_utf8_lossy(&text);
     let (number, program) = text.split_once(' ')?;
     let error = io::Error::from_raw_os_error(number.parse().ok()?);
     // A name without a folder stands for a file in the folders of PATH.
     let found = itself::find(OsStr::new(program));
     let program = found.as_deref().unwrap_or(Path::new(program));
-    if error.raw_os_error() == Some(libc::ENOEXEC) && std::fs::read(program).is_ok_and(|bytes| bytes.starts_with(b"MZ"))
+    if error.raw_os_error() == Some(libc::ENOEXEC) && regular::read(program).is_ok_and(|bytes| bytes.starts_with(b"MZ"))
     {
         let words = "a program for Windows, which Wine runs: vkloader explain -- wine PROGRAM";
         return Some(naming(program, io::Error::other(words)));

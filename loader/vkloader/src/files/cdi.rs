@@ -8,6 +8,7 @@
 use super::Files;
 use super::entry::Kind;
 use super::tree::Shape;
+use crate::regular;
 use linked::is_of_c_library;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -134,7 +135,7 @@ fn place_of(manifest: &Path) -> Option<PathBuf> {
     if SEARCHED.iter().any(|searched| folder == Path::new(searched)) {
         return Some(manifest.to_owned());
     }
-    let text = fs::read(manifest).ok()?;
+    let text = regular::read(manifest).ok()?;
     let json: serde_json::Value = serde_json::from_slice(&text).ok()?;
     let library = json.pointer("/ICD/library_path")?.as_str()?;
     (library.starts_with('/') || !library.contains('/')).then(|| Path::new(SEARCHED[0]).join(name))

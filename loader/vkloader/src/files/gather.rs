@@ -7,6 +7,7 @@ use super::observe::Observed;
 use super::watch::Touch;
 use crate::causes::elf::{Closure, Identity, interpreter, locate, named_path};
 use crate::events::Event;
+use crate::regular;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::FileTypeExt;
@@ -112,7 +113,7 @@ impl Linked<'_> {
             gathered.notes.push(note);
             return;
         };
-        if fs::File::open(&path).is_err() {
+        if regular::open(&path).is_err() {
             gathered
                 .notes
                 .push(format!("{}: this user may not read it", path.display()));
@@ -135,7 +136,7 @@ impl Linked<'_> {
 
     /// Adds the path of the library in the manifest. Symbolic links may lead from this path to the library that the loader reported.
     fn add_name(&mut self, gathered: &mut Gathered, manifest: &Path) {
-        let text = fs::read(manifest).unwrap_or_default();
+        let text = regular::read(manifest).unwrap_or_default();
         let manifested: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
         let Some(name) = manifested["ICD"]["library_path"].as_str() else {
             return;

@@ -10,6 +10,7 @@ use crate::events::{Event, Record};
 use crate::other::Other;
 use crate::paths::file_name;
 use crate::probe::{self, Seen};
+use crate::regular;
 use crate::{installed, names};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -432,7 +433,7 @@ fn hidden_findings(report: &mut Report, path: &str, differences: &[Difference]) 
 
 /// Returns the library that a manifest names. Returns other paths unchanged.
 pub(crate) fn library_of(path: &str) -> String {
-    let manifest = path.ends_with(".json").then(|| std::fs::read(path).ok()).flatten();
+    let manifest = path.ends_with(".json").then(|| regular::read(path).ok()).flatten();
     let value: Option<serde_json::Value> = manifest.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let library = value.and_then(|value| value["ICD"]["library_path"].as_str().map(String::from));
     library.unwrap_or_else(|| path.into())

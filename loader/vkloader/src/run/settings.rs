@@ -1,5 +1,6 @@
 //! A settings file for executables whose environment is cleared.
 
+use crate::regular;
 use crate::{child, signals};
 use serde_json::json;
 use std::ffi::OsStr;
@@ -131,7 +132,7 @@ fn lock(file: &File) -> io::Result<()> {
 
 /// Removes a file that an earlier run of this command left, if the lock is free, which means that no run uses the file.
 fn remove_left_behind(path: &Path) {
-    let Ok(mut file) = File::open(path) else { return };
+    let Ok(mut file) = regular::open(path) else { return };
     let mut text = Vec::new();
     let is_ours = file.read_to_end(&mut text).is_ok() && {
         let written = serde_json::from_slice::<serde_json::Value>(&text).ok();

@@ -2,6 +2,7 @@
 
 use crate::child::{self, Watched};
 use crate::probe::{self, Seen};
+use crate::regular;
 use crate::show;
 use std::path::Path;
 use std::process::Command;
@@ -19,7 +20,7 @@ pub(super) fn warn<'a>(variables: impl Iterator<Item = &'a str>) {
     let Some(loader) = (!own.is_empty()).then(loader).flatten() else {
         return;
     };
-    let Ok(bytes) = std::fs::read(&loader) else { return };
+    let Ok(bytes) = regular::read(&loader) else { return };
     let knows = |name: &str| bytes.windows(name.len()).any(|part| part == name.as_bytes());
     for name in own.into_iter().filter(|name| !knows(name)) {
         let loader = show::plain(&loader);

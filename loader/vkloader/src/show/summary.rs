@@ -2,6 +2,7 @@
 
 use super::terminal::plain;
 use crate::paths::file_name;
+use crate::regular;
 use crate::report::{OtherWordSize, Report, Verdict};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -98,7 +99,7 @@ fn limited(mut lines: Vec<String>, noun: &str) -> Vec<String> {
 fn system() -> String {
     let kernel = rustix::system::uname();
     let word = |text: &std::ffi::CStr| text.to_string_lossy().into_owned();
-    let release = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
+    let release = regular::text("/etc/os-release").unwrap_or_default();
     let name = release.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="));
     let name = name.unwrap_or("unknown distribution").trim_matches('"');
     format!(

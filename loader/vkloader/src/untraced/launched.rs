@@ -3,6 +3,7 @@
 use super::started;
 use crate::causes;
 use crate::paths::file_name;
+use crate::regular;
 use crate::shell::word;
 use std::ffi::OsString;
 use std::path::Path;
@@ -121,7 +122,7 @@ const OF_NVIDIA: &str = "org.freedesktop.Platform.GL.nvidia-";
 
 /// Returns a sentence if Flatpak lacks NVIDIA's libraries in the version of the kernel module. `root` is the root folder of the system.
 fn without_nvidia(root: &Path) -> Option<String> {
-    let version = std::fs::read_to_string(root.join("sys/module/nvidia/version")).ok()?;
+    let version = regular::text(root.join("sys/module/nvidia/version")).ok()?;
     let version = version.trim();
     let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".local/share/flatpak/runtime"));
     let folders = [Some(root.join("var/lib/flatpak/runtime")), home];

@@ -2,6 +2,7 @@
 
 mod home;
 
+use crate::regular;
 use crate::shell::word;
 use crate::variables::Variables;
 use home::Lost;
@@ -99,7 +100,7 @@ fn is_named(kind: &Kind, named: &[&Ignored]) -> bool {
 
 /// Returns what raises the privileges of a program's process. Returns `None` if nothing does, or if this process may not gain privileges.
 fn raised(program: &Path) -> Option<Raised> {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let status = regular::text("/proc/self/status").unwrap_or_default();
     if status
         .lines()
         .any(|line| line.split_whitespace().eq(["NoNewPrivs:", "1"]))

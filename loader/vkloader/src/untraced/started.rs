@@ -1,8 +1,8 @@
 //! Finds the programs that a command starts through other programs, scripts and links.
 
 use crate::itself;
+use crate::regular;
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -108,12 +108,12 @@ fn add_lines(text: &str, depth: usize, found: &mut Vec<Started>) {
 /// Returns the text of a script.
 fn script(path: &Path) -> Option<String> {
     let mut bytes = Vec::new();
-    let file = File::open(path).ok().filter(|_| path.is_file())?;
+    let file = regular::open(path).ok().filter(|_| path.is_file())?;
     file.take(2).read_to_end(&mut bytes).ok()?;
     if bytes != b"#!" {
         return None;
     }
-    File::open(path).ok()?.take(LONGEST).read_to_end(&mut bytes).ok()?;
+    regular::open(path).ok()?.take(LONGEST).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes[2..]).into_owned())
 }
 

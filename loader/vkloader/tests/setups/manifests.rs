@@ -4,6 +4,7 @@ use super::{Machine, Row, good, try_all};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::process::Command;
 
 /// Path of the invalid manifest.
 const FILE: &str = "data/vulkan/icd.d/bad.json";
@@ -21,6 +22,12 @@ fn reinstall(machine: &mut Machine) {
 fn with_member(machine: &mut Machine, member: &str) {
     machine.driver("bad", "device one");
     machine.manifest("bad", &machine.path("libraries/libmock_bad.so"), member);
+}
+
+/// Makes a named pipe that no process writes to.
+fn make_pipe(path: &Path) {
+    let made = Command::new("mkfifo").arg(path).status();
+    assert!(made.expect("mkfifo is there").success());
 }
 
 const OTHER_SIZE: &str = if cfg!(target_pointer_width = "64") {
@@ -152,6 +159,26 @@ pub(super) const ROWS: &[Row] = &[
     .about("bad.json")
     .remedy("JSON file", |machine| {
         fs::remove_dir(machine.path(FILE)).expect("removed");
+        reinstall(machine);
+    }),
+    Row::new(
+        "a named pipe has the name of a manifest",
+        |machine| make_pipe(&machine.path(FILE)),
+        "file.not-regular",
+    )
+    .about("is a named pipe")
+    .remedy("Remove it: rm ", |machine| {
+        fs::remove_file(machine.path(FILE)).expect("removed");
+        reinstall(machine);
+    }),
+    Row::new(
+        "a manifest is a link to the null device",
+        |machine| symlink("/dev/null", machine.path(FILE)).expect("a link"),
+        "file.not-regular",
+    )
+    .about("is a link to /dev/null, which is a device")
+    .remedy("remove the link (rm ", |machine| {
+        fs::remove_file(machine.path(FILE)).expect("removed");
         reinstall(machine);
     }),
     Row::new(

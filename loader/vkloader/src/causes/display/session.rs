@@ -2,6 +2,7 @@
 
 use super::systems::{System, USUAL};
 use super::{Problem, X_SOCKETS, kept_out, other_socket, x_socket, xserver};
+use crate::regular;
 use crate::report::Report;
 use crate::shell::word;
 use crate::variables::Variables;
@@ -81,7 +82,7 @@ pub(super) fn authority(number: &str) -> Option<PathBuf> {
     let caller = std::env::var("SUDO_USER").ok().and_then(|user| home(&user));
     files.extend(caller.map(|home| home.join(".Xauthority")));
     let opens = |file: &PathBuf| {
-        let cookie = xserver::cookie_in(&fs::read(file).unwrap_or_default(), number);
+        let cookie = xserver::cookie_in(&regular::read(file).unwrap_or_default(), number);
         let server =
             cookie.and_then(|cookie| Some((UnixStream::connect(format!("{X_SOCKETS}/X{number}")).ok()?, cookie)));
         server.is_some_and(|(mut server, cookie)| xserver::accepts(&mut server, Some(&cookie)) == Some(true))
@@ -116,7 +117,7 @@ fn file_of_server(number: &str) -> Option<PathBuf> {
     let display = format!(":{number}");
     let processes = fs::read_dir("/proc").ok()?.flatten();
     processes.into_iter().find_map(|process| {
-        let bytes = fs::read(process.path().join("cmdline")).ok()?;
+        let bytes = regular::read(process.path().join("cmdline")).ok()?;
         let words: Vec<&[u8]> = bytes.split(|&byte| byte == 0).collect();
         let is_server = words
             .first()?
@@ -143,7 +144,7 @@ fn folders(place: &Path) -> Vec<PathBuf> {
 
 /// Returns the fields of a user in the list of users. `is_it` receives the name and the ID.
 fn user(is_it: impl Fn(&str, &str) -> bool) -> Option<(String, PathBuf)> {
-    let text = fs::read_to_string("/etc/passwd").ok()?;
+    let text = regular::text("/etc/passwd").ok()?;
     text.lines().find_map(|line| {
         let fields: Vec<&str> = line.split(':').collect();
         (fields.len() > 5 && is_it(fields[0], fields[2])).then(|| (fields[0].into(), fields[5].into()))

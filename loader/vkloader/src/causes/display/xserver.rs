@@ -1,5 +1,6 @@
 //! Sends requests to an X server, to find out whether programs can use it.
 
+use crate::regular;
 use crate::variables::Variables;
 use rustix::system::uname;
 use std::io::{self, Read, Write};
@@ -94,7 +95,7 @@ pub(super) fn option_dri(root: &Path) -> Option<String> {
     }
     files.iter().find_map(|file| {
         let is_small = std::fs::metadata(file).is_ok_and(|state| state.is_file() && state.len() < 1 << 20);
-        let text = is_small.then(|| std::fs::read_to_string(file).ok()).flatten()?;
+        let text = is_small.then(|| regular::text(file).ok()).flatten()?;
         let line = text.lines().position(limits_dri)?;
         Some(format!("{}, line {}", file.display(), line + 1))
     })
@@ -119,7 +120,7 @@ pub(super) fn file(variables: &Variables) -> PathBuf {
 }
 
 fn cookies(variables: &Variables) -> Vec<u8> {
-    std::fs::read(file(variables)).unwrap_or_default()
+    regular::read(file(variables)).unwrap_or_default()
 }
 
 /// Returns the authorization for a display of this machine.

@@ -1,5 +1,6 @@
 //! Searches files for texts.
 
+use crate::regular;
 use std::fs;
 use std::path::Path;
 
@@ -9,7 +10,7 @@ const LARGEST: u64 = 256 << 20;
 /// Returns the texts in `words` that a file contains, without empty texts. Reads no file that is larger than [`LARGEST`].
 pub(crate) fn contained<'a>(file: &Path, words: &[&'a str]) -> Vec<&'a str> {
     let is_small = fs::metadata(file).is_ok_and(|status| status.is_file() && status.len() <= LARGEST);
-    let bytes = is_small.then(|| fs::read(file).ok()).flatten().unwrap_or_default();
+    let bytes = is_small.then(|| regular::read(file).ok()).flatten().unwrap_or_default();
     let is_in = |word: &&&str| {
         let mut parts = bytes.windows(word.len().max(1));
         !word.is_empty() && parts.any(|part| part == word.as_bytes())

@@ -7,9 +7,10 @@ use crate::causes::instance::to_install;
 use crate::causes::packages;
 use crate::installed;
 use crate::paths::file_name;
+use crate::regular;
 use crate::report::{Crashed, Dropped, UNTIL_THEN};
 use crate::shell::word;
-use std::fs::{self, File};
+use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -35,7 +36,7 @@ impl Fault {
             let finding = format!("{name} is not a file");
             return Some(Self { finding, advice: None });
         }
-        let (finding, advice) = match File::open(path) {
+        let (finding, advice) = match regular::open(path) {
             Err(error) if error.kind() == ErrorKind::PermissionDenied => {
                 let (finding, advice) = refused::closed(path);
                 (format!("{name}: {finding}"), Some(advice))
@@ -116,7 +117,7 @@ fn instead(file: &Path) -> Option<(String, String)> {
     let mut bytes = Vec::new();
     let opened = fs::metadata(file)
         .is_ok_and(|status| status.is_file())
-        .then(|| File::open(file).ok());
+        .then(|| regular::open(file).ok());
     std::io::Read::read_to_end(&mut std::io::Read::take(opened??, BEGINNING), &mut bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     let start = text.trim_start().to_lowercase();
@@ -249,7 +250,7 @@ pub(in crate::causes) fn of_crash(dropped: &mut Dropped, own: Identity, crash: O
     let is_library = |path: &&String| file_name(path).contains(".so") && !path.ends_with(".cache");
     let mapped = crash.map_or(&[][..], |crash| &crash.mapped).iter();
     let mapped = mapped.filter(is_library).map(PathBuf::from);
-    let may_be_read = |path: &PathBuf| path.is_file() && File::open(path).is_ok();
+    let may_be_read = |path: &PathBuf| path.is_file() && regular::open(path).is_ok();
     let named = locate(&dropped.name, own);
     // A crash in the dynamic linker, while it loads the program or its Vulkan loader, has no library of its own.
     let program = program.map(PathBuf::from);

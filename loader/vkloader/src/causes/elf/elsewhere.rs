@@ -3,6 +3,7 @@
 use super::closure::{self, Identity, locate};
 use super::shown;
 use crate::installed;
+use crate::regular;
 use crate::shell::word;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -175,7 +176,7 @@ pub(super) fn uncached(name: &str, own: Identity) -> Option<(String, String)> {
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     files.sort();
     files.push(file.into());
-    let texts: Vec<String> = files.iter().filter_map(|file| fs::read_to_string(file).ok()).collect();
+    let texts: Vec<String> = files.iter().filter_map(|file| regular::text(file).ok()).collect();
     let path = configured(&texts, name, own)?;
     Some((
         format!("{} exists, but the dynamic linker's cache lacks it", shown(&path)),
@@ -203,7 +204,7 @@ pub(super) fn to_use_usual(other: &Path, usual: &Path) -> String {
     let entries = fs::read_dir(folders).into_iter().flatten().flatten();
     let mut files = entries.map(|entry| entry.path()).chain([PathBuf::from(first)]);
     let lists = |file: &PathBuf| {
-        let text = fs::read_to_string(file).unwrap_or_default();
+        let text = regular::text(file).unwrap_or_default();
         text.lines().any(|line| line.trim().trim_end_matches('/') == folder)
     };
     let command = format!(

@@ -4,6 +4,7 @@
 use super::closure::{self, Closure, Identity};
 use super::{elsewhere, instead, locate, messages, owned, shown};
 use crate::paths::file_name;
+use crate::regular;
 use object::read::elf::{FileHeader, Sym};
 use object::{Endianness, elf};
 use std::collections::HashSet;
@@ -36,7 +37,7 @@ impl Symbols {
     /// Reads the symbols in one table of a library.
     fn in_table(path: &Path, table: u32) -> Self {
         let is_small = fs::metadata(path).is_ok_and(|status| status.is_file() && status.len() <= LARGEST);
-        let data = is_small.then(|| fs::read(path).ok()).flatten().unwrap_or_default();
+        let data = is_small.then(|| regular::read(path).ok()).flatten().unwrap_or_default();
         let symbols = match data.get(4) {
             Some(&elf::ELFCLASS64) => read::<elf::FileHeader64<Endianness>>(&data, table),
             Some(_) => read::<elf::FileHeader32<Endianness>>(&data, table),

@@ -1,8 +1,8 @@
 //! Memory of thread-local variables that a library needs from the start of a thread.
 
 use super::closure::{self, Closure, Identity};
+use crate::regular;
 use elf::{HEADER_BYTES, Header};
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -25,7 +25,11 @@ pub(super) fn needed(library: &Path, own: Identity) -> u64 {
 /// Returns the size of a library's thread-local variables, including alignment.
 fn size(library: &Path) -> Option<u64> {
     let mut bytes = Vec::new();
-    File::open(library).ok()?.take(BEGINNING).read_to_end(&mut bytes).ok()?;
+    regular::open(library)
+        .ok()?
+        .take(BEGINNING)
+        .read_to_end(&mut bytes)
+        .ok()?;
     let header = bytes.get(..HEADER_BYTES)?;
     let form = Header::read(header).ok()?.form;
     let table = form.segments(header)?;

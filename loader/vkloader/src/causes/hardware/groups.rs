@@ -2,7 +2,7 @@
 
 use super::machine::Machine;
 use super::service;
-use std::fs;
+use crate::regular;
 
 /// File with the groups that a system made from an image brings, such as Fedora Silverblue. Users cannot join these groups before
 /// `/etc/group` has them.
@@ -37,7 +37,7 @@ pub(super) fn to_add(groups: &[&str], (user, is_known): (&str, bool), machine: &
     let own = machine.text(OF_SYSTEM);
     let is_listed = |group: &str| own.lines().any(|line| line.split(':').next() == Some(group));
     // A last line without an end would become one line with the new one.
-    let is_complete = fs::read(machine.path(OF_SYSTEM)).is_ok_and(|own| own.is_empty() || own.ends_with(b"\n"));
+    let is_complete = regular::read(machine.path(OF_SYSTEM)).is_ok_and(|own| own.is_empty() || own.ends_with(b"\n"));
     let (first, last) = if is_complete { ("", "") } else { ("(echo && ", ")") };
     let copies: Vec<String> = groups
         .iter()

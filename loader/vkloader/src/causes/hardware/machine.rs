@@ -3,6 +3,7 @@
 use crate::causes::elf;
 use crate::inside::Inside;
 use crate::mounts::Mounts;
+use crate::regular;
 use crate::report::Card;
 use rustix::fs::{Access, access};
 use std::fs;
@@ -362,7 +363,7 @@ impl Machine {
 
     /// Returns `true` if the firmware only starts signed kernels, which then load only signed modules.
     pub(super) fn has_secure_boot(&self) -> bool {
-        let bytes = fs::read(self.path(SECURE_BOOT)).unwrap_or_default();
+        let bytes = regular::read(self.path(SECURE_BOOT)).unwrap_or_default();
         // Four bytes with the attributes of the variable precede its value.
         bytes.len() == 5 && bytes[4] == 1
     }
@@ -396,7 +397,7 @@ impl Machine {
     }
 
     fn is_virtual(&self) -> bool {
-        let text = fs::read_to_string(self.path("proc/cpuinfo")).unwrap_or_default();
+        let text = regular::text(self.path("proc/cpuinfo")).unwrap_or_default();
         let flags = text
             .lines()
             .find(|line| line.starts_with("flags") || line.starts_with("Features"));
@@ -411,7 +412,7 @@ fn is_version(word: &str) -> bool {
 
 fn text(path: &Path) -> String {
     let is_file = fs::metadata(path).is_ok_and(|status| status.is_file());
-    let text = is_file.then(|| fs::read_to_string(path).ok()).flatten();
+    let text = is_file.then(|| regular::text(path).ok()).flatten();
     text.unwrap_or_default().trim().to_owned()
 }
 

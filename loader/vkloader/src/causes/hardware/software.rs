@@ -2,8 +2,8 @@
 
 use crate::causes::{elf, usual_manifests};
 use crate::installed;
+use crate::regular;
 use crate::report::{Dropped, Report};
-use std::fs;
 
 /// Library of Mesa's software driver.
 const SOFTWARE: &str = "libvulkan_lvp.so";
@@ -20,7 +20,7 @@ pub(super) fn without_manifest(report: &Report) -> Option<(String, String)> {
         return None;
     }
     // A manifest that only the program does not find is not missing in the system.
-    let names_it = |manifest: &String| fs::read_to_string(manifest).is_ok_and(|text| text.contains(SOFTWARE));
+    let names_it = |manifest: &String| regular::text(manifest).is_ok_and(|text| text.contains(SOFTWARE));
     if report.inside.is_some() && usual_manifests().iter().any(names_it) {
         return None;
     }

@@ -2,7 +2,7 @@
 
 use super::manager::Manager;
 use crate::causes::elf::Identity;
-use std::fs;
+use crate::regular;
 use std::path::Path;
 
 /// Parts of a system that programs need.
@@ -30,7 +30,7 @@ pub(crate) fn install(parts: &[Part], its: Identity, root: &Path) -> Option<Stri
     let command = match manager {
         Manager::Apt => {
             let architecture = its.debian_architecture()?;
-            let known = fs::read_to_string(root.join(ARCHITECTURES)).unwrap_or_default();
+            let known = regular::text(root.join(ARCHITECTURES)).unwrap_or_default();
             let first = if known.lines().any(|line| line == architecture) {
                 String::new()
             } else {
@@ -100,6 +100,7 @@ fn of_nvidia(manager: Manager) -> &'static str {
 mod tests {
     use super::*;
     use ::elf::Class;
+    use std::fs;
 
     #[test]
     fn packages_for_32_bit_programs_come_as_a_command() {

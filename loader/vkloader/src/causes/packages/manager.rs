@@ -3,8 +3,9 @@
 use super::{LLVM, may_have, packages};
 use crate::causes::elf::{self, Identity};
 use crate::installed;
+use crate::regular;
 use rustix::fs::{StatVfsMountFlags, statvfs};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
@@ -108,7 +109,7 @@ impl Manager {
         if self != Self::Apt || files.is_empty() {
             return Vec::new();
         }
-        for file in files.iter().filter_map(|file| File::open(file).ok()) {
+        for file in files.iter().filter_map(|file| regular::open(file).ok()) {
             let lines = BufReader::new(file).split(b'\n').map_while(Result::ok);
             for line in lines {
                 if names.is_empty() {
