@@ -49,7 +49,11 @@ impl Code {
             #[cfg(feature = "service")]
             Self::ServiceOtherWordSize => 55,
             Self::DriverNoDevices | Self::CatalogueNoDevice | Self::CatalogueHidden => 65,
-            Self::CatalogueOtherLoader | Self::CatalogueVariable | Self::DeviceServed | Self::FileFoundBefore => ASIDE,
+            Self::LayerOtherExecutable
+            | Self::CatalogueOtherLoader
+            | Self::CatalogueVariable
+            | Self::DeviceServed
+            | Self::FileFoundBefore => ASIDE,
             _ => OTHER,
         }
     }

@@ -139,7 +139,10 @@ impl Explain {
         }
         let program = self.program.first().map_or(OsStr::new(""), OsString::as_os_str);
         match self.why_untraced(report, finished, folder, seen)? {
-            Some(Untraced::Early(lines)) => untraced::add_early(report, program, finished.ending, lines.as_deref()),
+            Some(Untraced::Early(lines)) => {
+                untraced::add_early(report, program, finished.ending, lines.as_deref());
+                causes::display_before_loader(report);
+            }
             Some(Untraced::Because(why)) => {
                 untraced::add(report, program, &why);
                 self.add_devices_beside(report, finished)?;
@@ -167,7 +170,7 @@ impl Explain {
                 .any(|device| device.is_usable && condition.fits(device)),
             None => report.is_usable(),
         };
-        if report.lacks_trace() {
+        if report.lacks_trace() || report.is_unknown() {
             return Ok(ExitCode::from(UNANSWERED));
         }
         let fits = fits && !report.lacks_loader();
@@ -198,6 +201,7 @@ impl Explain {
             return Ok((seen, report));
         }
         let mut alone = report::build(finished, Received::default());
+        alone.note_unasked(finished);
         let is_failing = alone.verdict != Verdict::Hardware;
         let needs_probe = !alone.layers.is_empty() || is_failing;
         if !needs_probe || self.no_try || alone.is_ended_in_call() || alone.loader.is_none() {
@@ -206,11 +210,7 @@ impl Explain {
         // The trace does not contain the changes that layers made to the list of devices, so a probe runs with the same layers.
         let beside = Beside::of(&self.library, finished, &alone);
         let own = beside.run("")?;
-        if causes::listed_none(&alone, finished) {
-            let seen = Seen::last(&own.output);
-            alone.take_devices(of_probe(&self.library, &own, seen.as_ref())?);
-            return Ok((None, alone));
-        }
+        alone.take_devices(&own);
         if alone.layers.is_empty() {
             alone.take_printed(&own);
             return Ok((None, alone));
@@ -218,7 +218,7 @@ impl Explain {
         let seen = Seen::last(&own.output).filter(|_| report::build(&own, Received::default()).has_layers_of(&alone));
         let Some(seen) = seen else { return Ok((None, alone)) };
         let seen = beside.arranged(seen, "")?;
-        if !alone.devices.is_empty() || !alone.hidden.is_empty() {
+        if !alone.is_unasked && (!alone.devices.is_empty() || !alone.hidden.is_empty()) {
             alone = of_devices(finished, &seen, |layer| beside.received(layer))?;
         }
         beside.blame_layers(&seen, &mut alone)?;

@@ -7,7 +7,9 @@ use crate::commands::Library;
 use crate::events::{Event, Record};
 use crate::explain::{KEPT, of_probe, tell_of_tries};
 use crate::filters;
+use crate::library_folder;
 use crate::manifests;
+use crate::names;
 use crate::other::Other;
 use crate::paths::file_name;
 use crate::probe::{self, Seen};
@@ -208,6 +210,30 @@ impl Library {
         Ok(())
     }
 
+    /// Replaces the remedy for a faulty driver by one without the folders of the dynamic linker's variable, if a device is usable without them. Another
+    /// library of the same name is then the driver. `old` is the replaced setting.
+    fn without_folders(&self, report: &mut Report, old: &str) -> io::Result<bool> {
+        const NAME: &str = library_folder::VARIABLE;
+        let value = report.variables.get(NAME).unwrap_or_default();
+        let is_set = library_folder::without(&value).is_some_and(|value| !value.is_empty());
+        if !is_set {
+            return Ok(false);
+        }
+        let Some(words) = self.try_with(&self.path(), &[], Some(NAME), &report.variables)?.usable else {
+            return Ok(false);
+        };
+        let first = &mut report.dropped[0];
+        without_command(first, old);
+        first.findings.push(format!("{NAME} is {value}"));
+        first.findings.push(format!("this was tried without {NAME}: {words}"));
+        first.advice = format!(
+            "Start the program without {NAME}, which leads to this library: env -u {NAME} PROGRAM. Or: {}",
+            names::as_clause(&first.advice)
+        );
+        causes::add_origin(report, 0, NAME);
+        Ok(true)
+    }
+
     /// Replaces a remedy that leaves no usable device: the first remedy then leads away from the variable that names the driver, if another driver
     /// has a device. Otherwise, the cause that remains without the culprit comes first. Returns `false` if there is neither.
     fn without_effect(&self, report: &mut Report, set: &Set) -> io::Result<bool> {
@@ -242,6 +268,9 @@ impl Library {
                 causes::add_origin(report, 0, name);
                 return Ok(true);
             }
+        }
+        if what == "driver" && self.without_folders(report, &old)? {
+            return Ok(true);
         }
         let remaining = self.remaining(report, set)?;
         let is_any = remaining.is_some();

@@ -108,15 +108,20 @@ pub(crate) fn lacks_symbol(program: &OsStr, ending: Ending) -> Option<String> {
     }
     let missing = undefined_in(&path, None, own);
     let symbol = missing.first()?;
-    let remedy = if symbol.starts_with("vk") {
+    Some(format!(
+        "the program needs the function {symbol}, which none of its libraries has, so the dynamic linker ended it; {}",
+        to_define(symbol)
+    ))
+}
+
+/// Returns the remedy for a program that needs the function `symbol`, which none of its libraries has.
+pub(crate) fn to_define(symbol: &str) -> &'static str {
+    if symbol.starts_with("vk") {
         "update the Vulkan loader (libvulkan1 in Debian and Ubuntu, vulkan-loader in Fedora and Alpine, vulkan-icd-loader in Arch), or the program, if it \
          asks for a function that no longer exists"
     } else {
         "update the program and the libraries that it needs together"
-    };
-    Some(format!(
-        "the program needs the function {symbol}, which none of its libraries has, so the dynamic linker ended it; {remedy}"
-    ))
+    }
 }
 
 /// Returns the reason why a program wrote no trace, if the program opened a Vulkan loader without the variable that turns on the trace.

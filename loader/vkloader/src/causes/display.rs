@@ -1,15 +1,18 @@
 //! Finds problems with the display that a program uses for its windows.
 
 mod address;
+mod early;
 mod session;
 mod systems;
 mod xserver;
 
+pub(crate) use early::before_loader;
 pub(super) use systems::{System, find as find_variable, other as other_system};
 
 use super::{elf, late, origin, sandbox, surfaces};
 use crate::events::{Event, Record};
 use crate::paths::file_name;
+use crate::regular;
 use crate::report::{Crashed, Dropped, Report, codes, rank};
 use crate::variables::Variables;
 use address::Server;
@@ -209,7 +212,7 @@ fn opens_xlib(program: &Path) -> bool {
 }
 
 /// Returns `true` if a program created an instance and did not list devices. Many programs open their window before they list devices.
-pub(super) fn has_not_listed(records: &[&Record]) -> bool {
+pub(crate) fn has_not_listed(records: &[&Record]) -> bool {
     let mut created = records.iter().rev().filter_map(|record| match &record.event {
         Event::End(step) if step.step == "call" && step.name == "vkCreateInstance" => Some(step),
         _ => None,
@@ -351,7 +354,7 @@ fn x_socket(number: &str) -> PathBuf {
 
 /// Returns `true` if a server listens at an abstract socket with this name, which needs no file.
 fn is_abstract(path: &Path) -> bool {
-    let sockets = std::fs::read_to_string("/proc/net/unix").unwrap_or_default();
+    let sockets = regular::text("/proc/net/unix").unwrap_or_default();
     let ending = format!("@{}", path.display());
     sockets.lines().any(|line| line.ends_with(&ending))
 }

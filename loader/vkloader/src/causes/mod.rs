@@ -50,6 +50,7 @@ pub(crate) mod words;
 use crate::paths::file_name;
 pub(crate) use chosen::{texts_of, without_vulkan};
 pub(crate) use deliberate::is_for_any;
+pub(crate) use display::{before_loader as display_before_loader, has_not_listed};
 pub(crate) use hardware::{for_cards, is_used};
 pub(crate) use instance::{LINK, TO_LINK};
 pub(crate) use limits::Limits;
@@ -103,6 +104,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     origin::name_application(report);
     outside::complete(report);
     order::follow_from_devices(report, &records);
+    order::put_crashed_children_first(report);
     order::put_drivers_first(report);
     late::cards_first(report);
     order::put_software_last(report);
@@ -254,13 +256,6 @@ fn advise_on_hardware(report: &mut Report) {
         first.findings.insert(0, finding);
         first.advice = advice;
     }
-}
-
-/// Returns `true` if a program created an instance, did not list the devices, and ended normally.
-pub(crate) fn listed_none(report: &Report, finished: &Finished) -> bool {
-    let records = report::busiest(&finished.records);
-    let has_ended = (report.ending.by, report.ending.number) == ("status", Some(0));
-    has_ended && report.devices.is_empty() && display::has_not_listed(&records)
 }
 
 /// Adapts remedies to facts about several files.

@@ -61,8 +61,11 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
         });
     }
     let is_list = report.variables.get(MESA_SELECT).is_some_and(|value| value == "list");
+    let overrides = kept(records, "layer").filter(|decision| decision.name == OVERRIDE);
+    let mut overrides: Vec<String> = overrides.map(|decision| decision.path.clone()).collect();
+    overrides.dedup();
     for dropped in &mut report.dropped {
-        left_by_configurator(dropped);
+        left_by_configurator(dropped, &overrides);
         if is_list {
             listed_by_mesa(dropped);
         }
@@ -198,11 +201,21 @@ pub(super) fn unset_both(one: &mut Dropped) {
     }
 }
 
-/// Adds the origin of a broken override layer to the finding about the layer.
-fn left_by_configurator(dropped: &mut Dropped) {
+/// Adds the file of the override layer, and the program that makes the file, to findings about this layer, and about layers that it excludes.
+/// `overrides` has the files of the active override layers.
+fn left_by_configurator(dropped: &mut Dropped, overrides: &[String]) {
     if dropped.name == OVERRIDE {
         let file = dropped.file.as_deref().unwrap_or("its manifest");
-        dropped.advice += &format!(" Vulkan Configurator makes this layer; if you do not use it, delete {file}.");
+        let made = format!("Vulkan Configurator makes this layer; if you do not use it, delete {file}.");
+        dropped.advice = format!("{} {made}", dropped.advice).trim_start().into();
+    } else if dropped.code == Code::LayerBlacklisted.name()
+        && let [file] = overrides
+    {
+        dropped.findings.insert(0, format!("{file} excludes it"));
+        dropped.advice = format!(
+            "Change the configuration in Vulkan Configurator, which makes {file}; or, if you do not use it: rm {}",
+            word(file)
+        );
     }
 }
 

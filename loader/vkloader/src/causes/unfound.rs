@@ -216,9 +216,7 @@ impl<'a> Search<'a> {
             .iter()
             .filter(|one| one.code == codes::SETTINGS_ACTIVE.name);
         let file = &used.next()?.name;
-        let text = regular::text(file)
-            .ok()
-            .filter(|text| !text.contains(FOR_OTHERS))?;
+        let text = regular::text(file).ok().filter(|text| !text.contains(FOR_OTHERS))?;
         text.contains("\"layers\"").then(|| Unfound {
             why: format!("the settings file {file} lists the layers that programs get, and this one is not among them"),
             finding: format!("the layer is in {}", usual.display()),

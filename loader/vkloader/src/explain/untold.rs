@@ -154,7 +154,7 @@ impl Explain {
         let asked = causes::unfound(&watched.linker, untraced::is_name_of_loader);
         Ok(match asked.or_else(|| untraced::printed(&watched.records)) {
             Some(asked) => Some(untraced::why_unopened(&asked, &finished.environments).into()),
-            None => early(Some(untraced::last_lines(&watched.records))),
+            None => early(Some(untraced::last_lines(&watched))),
         })
     }
 

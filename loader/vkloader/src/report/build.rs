@@ -234,16 +234,6 @@ fn real(path: &Path) -> PathBuf {
 }
 
 impl Report {
-    /// Adds the devices of `probed`, a process that imitated the program, to the report about a program that listed none.
-    pub(crate) fn take_devices(&mut self, probed: Self) {
-        if probed.is_usable() {
-            self.dropped.push(codes::PROGRAM_LISTED_NONE.about_any("the program"));
-            self.devices = probed.devices;
-            self.hidden = probed.hidden;
-            self.verdict = probed.verdict;
-        }
-    }
-
     /// Adds the lines that drivers printed in `probe`, a process that imitated the program. The lines of the program itself go to its own
     /// terminal.
     pub(crate) fn take_printed(&mut self, probe: &Finished) {

@@ -22,6 +22,7 @@ mod sent;
 mod settings;
 mod stood;
 mod surroundings;
+mod unasked;
 mod unneeded;
 mod unread;
 mod verdict;
@@ -65,6 +66,12 @@ pub(crate) struct Report {
     pub(crate) ending: Ended,
     /// A sentence about the end of the program; `None` if the program ended successfully.
     pub(crate) ended: Option<String>,
+    /// `true` if the program created an instance and did not ask for devices. The devices are then those of a process that imitated the program.
+    #[serde(skip)]
+    pub(crate) is_unasked: bool,
+    /// `true` if the devices of a program that did not ask for devices come from a process that imitated the program.
+    #[serde(skip)]
+    pub(crate) has_devices_of_probe: bool,
     /// The crash that ended the program or one of its descendants.
     pub(crate) crash: Option<culprit::Crashed>,
     /// The devices that the program received, after all layers and filters.

@@ -147,6 +147,12 @@ impl Report {
     pub(crate) fn headline(&self) -> String {
         let usable = self.usable();
         match (self.failure(), self.verdict) {
+            (None, _) if self.is_unasked => {
+                format!(
+                    "The program created an instance, and did not ask for devices; {}",
+                    names::as_clause(&usable)
+                )
+            }
             (None, _) => usable,
             (Some(_), _) if self.is_only_unknown() => {
                 "The program ended normally, and left no trace, so its devices are unknown.".into()
@@ -160,6 +166,7 @@ impl Report {
     pub(crate) fn usable(&self) -> String {
         let count = self.devices.iter().filter(|device| device.is_usable).count();
         match (self.verdict, self.devices.is_empty()) {
+            (Verdict::Nothing, true) if self.is_unknown() => "its devices are unknown.".into(),
             (Verdict::Nothing, true) => "No device can be used.".into(),
             (Verdict::Nothing, false) => match self.crash.as_ref().and_then(culprit::Crashed::layer) {
                 Some(layer) => format!("No device can be used with the layer {layer}."),
@@ -295,6 +302,7 @@ impl Report {
     pub(crate) fn first_cause(&self) -> Option<&Dropped> {
         let mut with_remedy = self.dropped.iter().filter(|dropped| !dropped.advice.is_empty());
         match (self.verdict, self.failure()) {
+            (Verdict::Nothing, None) if self.is_unknown() => None,
             (Verdict::Nothing, _) => with_remedy.next(),
             (_, Some((failure, _))) => {
                 let is_unused = |card: &Card| !is_used(card, &self.devices);

@@ -1,8 +1,8 @@
 //! Explains programs that fail before they open a Vulkan loader: scripts, launchers and sandboxes that cannot start the program.
 
 use super::{own_loader, sentence};
-use crate::child::Ending;
-use crate::events::{Event, Record};
+use crate::child::{Ending, Finished};
+use crate::events::Event;
 use crate::itself;
 use crate::names;
 use crate::report::{Fact, Report, codes};
@@ -22,13 +22,19 @@ pub(crate) fn opened_nothing(graphics: Option<&[String]>, program: &OsStr) -> bo
     graphics.is_some_and(<[String]>::is_empty) && own_loader(program).is_none()
 }
 
-/// Returns the last lines that the processes of a run printed on standard error.
-pub(crate) fn last_lines(records: &[Record]) -> Vec<String> {
-    let lines = records.iter().rev().filter_map(|record| match &record.event {
+/// Returns the last lines that the processes of a run printed on standard error. If they printed nothing there, returns the last lines on standard
+/// output.
+pub(crate) fn last_lines(finished: &Finished) -> Vec<String> {
+    let lines = finished.records.iter().rev().filter_map(|record| match &record.event {
         Event::Printed(text) if !text.trim().is_empty() => Some(text.clone()),
         _ => None,
     });
     let mut last: Vec<String> = lines.take(MOST_LINES).collect();
+    if last.is_empty() {
+        let output = String::from_utf8_lossy(&finished.output);
+        let lines = output.lines().rev().filter(|line| !line.trim().is_empty());
+        last = lines.take(MOST_LINES).map(String::from).collect();
+    }
     last.reverse();
     last
 }

@@ -59,7 +59,7 @@ pub(super) const ROWS: &[Row] = &[
     })
     .gone(),
     Row::new(
-        "a layer is for the other word size",
+        "the manifest of a layer names a wrong word size",
         |machine| {
             good(machine);
             let other = if cfg!(target_pointer_width = "64") { "32" } else { "64" };

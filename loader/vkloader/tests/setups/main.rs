@@ -15,6 +15,7 @@ mod launchers;
 mod layers;
 mod libraries;
 mod manifests;
+mod overridden;
 mod posted;
 mod releases;
 mod reported;
@@ -393,6 +394,7 @@ fn there_are_at_least_sixty_set_ups() {
     let tables = [
         asked::ROWS.len(),
         manifests::ROWS.len(),
+        overridden::ROWS.len(),
         libraries::ROWS.len(),
         companions::ROWS.len(),
         drivers::ROWS.len(),

@@ -41,7 +41,16 @@ fn path_in(machine: &mut Machine, name: &str, path: &str) {
     machine.variable(name, path);
 }
 
-const ROWS: [Row; 19] = [
+const ROWS: [Row; 20] = [
+    Row {
+        name: "the manifest names a wrong word size",
+        setup: |machine| drop(machine.working_layer("explicit", "odd", "", r#", "library_arch": "32""#)),
+        layer: ODD,
+        code: LEFT_OUT,
+        about: "the member library_arch of the manifest is wrong",
+        remedy: "Remove the member library_arch from ROOT/data/vulkan/explicit_layer.d/odd.json",
+        follow: |machine| drop(machine.working_layer("explicit", "odd", "", "")),
+    },
     Row {
         name: "a variable replaces the usual folders by one that does not exist",
         setup: |machine| {

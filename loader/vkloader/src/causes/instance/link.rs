@@ -2,7 +2,8 @@
 
 use crate::causes::elf;
 use crate::events::{Event, Record};
-use crate::report::{Dropped, Report, codes, rank};
+use crate::regular;
+use crate::report::{Dropped, Fact, Report, codes, rank};
 use crate::untraced::sentence;
 use std::path::{Path, PathBuf};
 
@@ -26,12 +27,11 @@ pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
         return None;
     }
     let is_small = std::fs::metadata(program).is_ok_and(|status| status.is_file() && status.len() <= LARGEST_PROGRAM);
-    let bytes = is_small.then(|| std::fs::read(program).ok()).flatten()?;
+    let bytes = is_small.then(|| regular::read(program).ok()).flatten()?;
     let has = |name: &str| bytes.windows(name.len()).any(|part| part == name.as_bytes());
     let own = elf::Identity::of(program)?;
-    let names_link = has(&format!("{LINK}\0"));
-    // A program with both names may open the library by the other name if the link is missing.
-    let names_both = has(&format!("{LINK}.1\0"));
+    // A program with both names may open the library by the other name if the link is missing. So may a script, or a library of the program.
+    let names_both = has(&format!("{LINK}.1\0")) || !has(&format!("{LINK}\0"));
     let row = codes::LOADER_NOT_OPENED;
     let may_go_on = if names_both {
         ", unless it then opens the other name"
@@ -39,7 +39,10 @@ pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
         ""
     };
     let is_missing = !has_own_link(program, report) && elf::without_variable(LINK, own).is_none();
-    ((names_link || names_both) && is_missing).then(|| Dropped {
+    if is_missing && report.dropped.iter().any(is_absent) {
+        return Some(with_loader());
+    }
+    is_missing.then(|| Dropped {
         rank: if names_both { rank::CONSEQUENCE } else { row.rank() },
         reason: format!(
             "The program opens {LINK}, but only {LINK}.1 is installed, so that it fails without vkloader{may_go_on}."
@@ -48,6 +51,28 @@ pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
         advice: format!("{}.", sentence(TO_LINK)),
         ..row.about(LINK)
     })
+}
+
+/// Returns `true` for the finding that programs find no loader. Programs may also find a broken one.
+fn is_absent(found: &Dropped) -> bool {
+    let is_about_file = |fact: &Fact| fact.contains("No such file") && fact.contains(&format!("{LINK}.1: "));
+    found.code == codes::LOADER_NOT_OPENED.name && found.findings.iter().any(is_about_file)
+}
+
+/// Returns the finding for a program on a system that has neither the link nor the loader. A package with the loader alone does not help the program.
+fn with_loader() -> Dropped {
+    let row = codes::LOADER_NOT_OPENED;
+    Dropped {
+        rank: row.rank() - 1,
+        reason: format!(
+            "The program opens {LINK}, and neither this link nor the loader, {LINK}.1, is installed, so that it fails without vkloader."
+        ),
+        findings: ["vkloader gave the program a library of this name"].into(),
+        advice: "Install the package with this link, which brings the loader too: libvulkan-dev (Debian, Ubuntu), vulkan-loader-devel (Fedora) or \
+                 vulkan-icd-loader (Arch)."
+            .into(),
+        ..row.about(LINK)
+    }
 }
 
 /// Returns `true` if [`LINK`] is in a folder of the program or of `LD_LIBRARY_PATH`. Ignores the link by which `vkloader` gives the program
@@ -63,4 +88,26 @@ fn has_own_link(program: &Path, report: &Report) -> bool {
     let mut folders = variable.split([':', ';']).filter(|folder| !folder.is_empty());
     let is_other = |link: PathBuf| link.exists() && real(&link) != traced;
     own.iter().any(|folder| folder.join(LINK).exists()) || folders.any(|folder| is_other(Path::new(folder).join(LINK)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_broken_loader_is_not_an_absent_one() {
+        let found = |words: &str| Dropped {
+            findings: [Fact::of_system(words)].into(),
+            ..codes::LOADER_NOT_OPENED.about("libvulkan.so.1")
+        };
+        let absent = "dlopen failed: libvulkan.so.1: cannot open shared object file: No such file or directory";
+        assert!(is_absent(&found(absent)));
+        let needed = "dlopen failed: libx.so: cannot open shared object file: No such file or directory";
+        assert!(!is_absent(&found(needed)));
+        assert!(!is_absent(&found(
+            "dlopen failed: /usr/lib/libvulkan.so.1: file too short"
+        )));
+        let advice = with_loader().advice;
+        assert!(advice.contains("libvulkan-dev (Debian, Ubuntu)"), "{advice}");
+    }
 }
