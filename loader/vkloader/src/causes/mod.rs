@@ -69,7 +69,6 @@ pub(crate) use unsearched::{for_flatpak, usual_manifests};
 
 use crate::child::Finished;
 use crate::events::{Event, Record};
-use crate::manifests;
 use crate::report::{self, Absent, ActiveLayer, Call, Crashed, Dropped, Kind, Printed, Report, Verdict, codes};
 use crate::variables::Variables;
 use std::path::Path;
