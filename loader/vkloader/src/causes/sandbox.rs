@@ -2,6 +2,7 @@
 
 use super::elf::{self, Closure, Identity, locate};
 use crate::inside::{Inside, State};
+use crate::manifests;
 use crate::mounts::{Mount, Mounts};
 use crate::paths::file_name;
 use crate::report::{Dropped, Kind, Report, rank};
@@ -458,7 +459,9 @@ impl Hidden {
         let manifest = dropped.file.as_deref().filter(|file| file.ends_with(".json"))?;
         let mount = mounts.holding(&std::fs::canonicalize(manifest).ok()?)?;
         let is_own = mount.point == Path::new("/") || mount.is_of_container();
-        if is_own || sandbox.word.is_empty() || path.exists() || !path.is_absolute() {
+        // A library that the driver needs belongs to the image.
+        let is_driver = || manifests::named(manifest.as_ref()).is_some_and(|name| Path::new(&name) == path);
+        if is_own || sandbox.word.is_empty() || path.exists() || !path.is_absolute() || !is_driver() {
             return None;
         }
         let (shown, point) = (path.display(), mount.point.display());

@@ -59,7 +59,7 @@ function vk_icdGetInstanceProcAddr(void *instance, const char *name) {
 "#;
 
 /// Compiles a library from a C source. The library searches its own folder for the libraries that it needs.
-fn compile(machine: &Machine, library: &str, text: &str, more: &[&str]) {
+pub(super) fn compile(machine: &Machine, library: &str, text: &str, more: &[&str]) {
     let source = machine.file("source.c", text);
     let mut command = Command::new("cc");
     command.args([

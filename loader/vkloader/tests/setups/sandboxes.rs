@@ -1,5 +1,6 @@
 //! Programs in sandboxes that lack what a driver needs: its library, a library that it needs, device nodes, and lists of the kernel.
 
+use super::companions::compile;
 use super::posted::card;
 use super::{Machine, good};
 use crate::machine::{Explained, built, library, skip, vkloader};
@@ -235,6 +236,26 @@ fn a_driver_of_the_host_that_a_container_lacks_is_named_with_the_volume() {
         &fact,
         "podman run -v /nowhere/own:/nowhere/own:ro IMAGE",
     );
+    // The image has the driver, and lacks a library that the driver needs.
+    compile(
+        &machine,
+        "libraries/libvklneeded.so",
+        "int needed;\n",
+        &["-Wl,-soname,libvklneeded.so"],
+    );
+    let needed = machine.path("libraries/libvklneeded.so");
+    compile(
+        &machine,
+        "libraries/libowndriver.so",
+        "int driver;\n",
+        &[needed.to_str().expect("plain")],
+    );
+    fs::remove_file(&needed).expect("just made");
+    machine.manifest("good", &machine.path("libraries/libowndriver.so"), "");
+    let explained = machine.explain();
+    assert_not_opened(&explained, "libvklneeded.so is missing, which ", "libvklneeded.so");
+    assert!(!explained.advice().contains("podman"), "{}", explained.advice());
+    machine.manifest("good", "/nowhere/own/libmock_good.so".as_ref(), "");
     machine.start_with(Vec::new());
     let explained = machine.explain();
     assert!(!explained.advice().contains("podman"), "{}", explained.advice());
