@@ -89,6 +89,10 @@ fn a_variable_that_names_no_driver_for_a_32_bit_program_is_named() {
     fs::create_dir_all(&folder).expect("folders");
     let own = bench.machine.path("data/vulkan/icd.d/small_icd.i686.json");
     fs::rename(own, folder.join("small_icd.i686.json")).expect("just written");
+    let twin = compile(&bench.machine, "lib32/libmock_good.so", "int twin;\n", &SHARED).expect("a library");
+    bench.machine.manifest("twin", &twin, "");
+    let own = bench.machine.path("data/vulkan/icd.d/twin.json");
+    fs::rename(own, folder.join("twin.json")).expect("just written");
     if !bench.machine.in_made_up_system(&["/usr/local/share"]) {
         return;
     }
@@ -103,7 +107,7 @@ fn a_variable_that_names_no_driver_for_a_32_bit_program_is_named() {
     bench.tells(
         "program.word-size",
         "VK_ICD_FILENAMES names no Vulkan driver for such programs",
-        "unset VK_ICD_FILENAMES",
+        "unset VK_ICD_FILENAMES; or name it: VK_ICD_FILENAMES=/usr/local/share/vulkan/icd.d/twin.json PROGRAM",
     );
 }
 

@@ -179,6 +179,8 @@ pub(super) fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine,
         Some(name) if is_member(&machine.text("etc/group"), &name, user) => format!(
             "Log in again: the user {user} is in the group {name}, but this session began before that; for one command: newgrp {name}"
         ),
+        Some(_) if machine.has(".dockerenv") => to_hand_over("docker", group),
+        Some(_) if machine.has("run/.containerenv") => to_hand_over("podman", group),
         Some(name) => groups::to_add(&[&name], (user, is_named(user)), machine),
         None if lets_group && group == UNMAPPED && is_nspawn => IN_NSPAWN.into(),
         None if lets_group && group != 0 && machine.has(KIND) && !is_nspawn => {
@@ -216,6 +218,11 @@ pub(super) fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine,
         None if node.to_string_lossy().contains("/nvidia") => of_nvidia_node(machine),
         None => codes::HARDWARE_NO_PERMISSION.remedy.into(),
     }
+}
+
+/// Returns the remedy that gives the processes of a container the group of a node. Its processes have the groups with which it was started.
+fn to_hand_over(program: &str, group: u32) -> String {
+    format!("Start the container with the node's group: {program} run --group-add {group} IMAGE")
 }
 
 /// Remedy for a node whose group a sandbox with users of its own does not know.

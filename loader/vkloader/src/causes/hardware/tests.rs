@@ -444,6 +444,9 @@ fn nobody_is_added_to_a_group_that_does_not_open_the_node() {
     // The user is a member of the group, but the session began before the user became a member.
     let advice = to_open(Path::new("/dev/dri/renderD128"), (105, 0o660), &machine, "bob");
     assert!(advice.starts_with("Log in again: the user bob"), "{advice}");
+    system.file(".dockerenv", "");
+    let advice = to_open(Path::new("/dev/dri/renderD128"), (105, 0o660), &machine, "12345");
+    assert!(advice.ends_with("docker run --group-add 105 IMAGE"), "{advice}");
 }
 
 /// NVIDIA's driver returns no functions if the user may not open its nodes.

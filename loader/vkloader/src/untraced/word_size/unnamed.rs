@@ -5,6 +5,7 @@ use super::drivers::{Driver, file, installed};
 use crate::causes::elf::{Identity, locate};
 use crate::causes::{self, REPLACING};
 use crate::manifests;
+use crate::paths::file_name;
 use crate::report::{Dropped, Report};
 use crate::shell::word;
 use catalogue::hardware;
@@ -30,7 +31,11 @@ pub(super) fn explain(found: &mut Dropped, left_out: &[Driver], its: Identity, r
     let usual = installed(its);
     let is_set = |name: &&&str| report.variables.get(name).is_some_and(|value| !value.is_empty());
     let replacing: Vec<&str> = REPLACING.iter().filter(is_set).copied().collect();
-    match (usual.first(), replacing.first()) {
+    let value = replacing.first().and_then(|variable| report.variables.get(variable));
+    match (
+        counterpart(&usual, &value.unwrap_or_default(), report),
+        replacing.first(),
+    ) {
         (Some(driver), Some(variable)) => {
             found.reason =
                 format!("The program is for {its}, and {variable} names no Vulkan driver for such programs.");
@@ -58,6 +63,21 @@ pub(super) fn explain(found: &mut Dropped, left_out: &[Driver], its: Identity, r
         }
         (None, _) => without_manifest(found, its, report),
     }
+}
+
+/// Returns the driver in `usual` whose library has the name of one that the list `value` of manifests leads to. Otherwise returns the driver of a card,
+/// or the first one.
+fn counterpart<'a>(usual: &'a [Driver], value: &str, report: &Report) -> Option<&'a Driver> {
+    let name = |path: &str| file_name(path).to_owned();
+    let named: Vec<String> = value
+        .split(':')
+        .filter_map(|manifest| Some(name(&manifests::named(manifest.as_ref())?)))
+        .collect();
+    let is_named = |driver: &&Driver| named.contains(&name(&driver.shown()));
+    let is_of_card = |driver: &&Driver| causes::is_for_any(&driver.shown(), &report.hardware);
+    let mut all = usual.iter();
+    let own = all.clone().find(is_named).or_else(|| all.clone().find(is_of_card));
+    own.or_else(|| all.next())
 }
 
 /// Adds that the search leaves out the folder with the manifest of a driver.
