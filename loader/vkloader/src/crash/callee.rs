@@ -50,8 +50,8 @@ pub(crate) fn place_in_table(loader: &Path, at: u64) -> Option<u64> {
 }
 
 fn with<T>(file: &Path, read: impl FnOnce(&File<'_>) -> Option<T>) -> Option<T> {
-    let size = std::fs::metadata(file).ok()?.len();
-    let data = regular::read(file).ok().filter(|_| size <= LARGEST)?;
+    std::fs::metadata(file).ok().filter(|state| state.len() <= LARGEST)?;
+    let data = regular::read(file).ok()?;
     read(&File::of(&data)?)
 }
 

@@ -69,7 +69,9 @@ pub(super) fn place(frames: &[Frame]) -> Option<usize> {
         let path = frame.file.as_deref().map(Path::new)?;
         let name = path.file_name()?.to_str()?;
         let is_it = OF_C.iter().any(|library| name.starts_with(library));
-        callee::containing(path, frame.offset).filter(|name| is_it && name == "exit")
+        is_it
+            .then(|| callee::containing(path, frame.offset))?
+            .filter(|name| name == "exit")
     };
     frames.iter().position(|frame| is_exit(frame).is_some())
 }

@@ -11,7 +11,11 @@ use rustix::process::Pid;
 /// no space for a file when a process enlarges it.
 pub(super) fn full(fault: &Snapshot, thread: Pid, maps: &Maps) -> Option<String> {
     let (path, _) = mapped(fault, maps)?;
+    // The memory of memfd_create, of System V and of graphics drivers has a name in no folder, or that of a removed file.
     let folder = path.rsplit_once('/')?.0;
+    if folder.is_empty() || path.ends_with(" (deleted)") {
+        return None;
+    }
     let status = statvfs(folder_of(thread, folder)).ok()?;
     // Every file system without a size, such as /proc, has 0 blocks. Those that are only read, such as images of Snap, have no space at any time.
     let is_written = status.f_blocks > 0 && !status.f_flag.contains(StatVfsMountFlags::RDONLY);

@@ -3,6 +3,7 @@
 use super::{KEPT, Other};
 use crate::child::{self, Finished};
 use crate::commands::Library;
+use crate::events::{Event, Record};
 use crate::probe::{self, Seen};
 use crate::requested::Requested;
 use crate::variables::Variables;
@@ -16,8 +17,9 @@ use std::time::Duration;
 const ENOUGH: Duration = Duration::from_secs(10);
 
 impl Other {
-    /// Finds the layers and extensions that the user's program asked for, and that only the library of this program lists. Also finds the version
-    /// of the loader of programs. `finished` is the run of the program. Without a program, finds nothing.
+    /// Finds the layers and extensions that the user's program asked for, and that only the library of this program lists. Omits layers if the
+    /// program listed layers, and extensions if it listed extensions. Also finds the version of the loader of programs. `finished` is the run of the
+    /// program. Without a program, finds nothing.
     ///
     /// # Errors
     ///
@@ -28,7 +30,7 @@ impl Other {
         program: &[OsString],
         finished: &Finished,
     ) -> io::Result<()> {
-        let requested = Requested::of(&finished.records);
+        let mut all = Requested::of(&finished.records);
         if self.seen.library.is_none() || program.is_empty() {
             return Ok(());
         }
@@ -41,7 +43,14 @@ impl Other {
             let names = seen.extensions.iter().filter_map(|line| line.split_once(' '));
             seen.layers.iter().any(|layer| layer == name) || names.map(|(name, _)| name).any(|one| one == name)
         };
-        let all = requested.layers.into_iter().chain(requested.extensions);
+        // A program that reads a list may ask for a name only because the list of this loader has it.
+        if calls(&finished.records, "vkEnumerateInstanceLayerProperties") {
+            all.layers.clear();
+        }
+        if calls(&finished.records, "vkEnumerateInstanceExtensionProperties") {
+            all.extensions.clear();
+        }
+        let all = all.layers.into_iter().chain(all.extensions);
         let mut lacking: Vec<String> = all.filter(|name| !is_listed(&other, name)).collect();
         if !lacking.is_empty() {
             // An extension of a layer that the program asks for is in neither list.
@@ -52,6 +61,12 @@ impl Other {
         self.seen.version = other.version;
         Ok(())
     }
+}
+
+/// Returns `true` if the program called the function `name`.
+fn calls(records: &[Record], name: &str) -> bool {
+    let mut events = records.iter().map(|record| &record.event);
+    events.any(|event| matches!(event, Event::Begin(step) if step.step == "call" && step.name == name))
 }
 
 /// Returns the lists of a loader in a process with the variables of a program; `None` if the process did not end by itself.

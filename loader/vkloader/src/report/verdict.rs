@@ -195,7 +195,8 @@ impl Report {
             let is_old = |found: &Dropped| row.name == codes::LOADER_FAILED.name && found.rank > row.rank();
             let is_it = |found: &&Dropped| found.code == row.name && found.rank < rank::ASIDE && !is_old(found);
             let found = self.dropped.iter().find(is_it)?;
-            Some((found, *words))
+            let is_own = row.name == codes::LOADER_FAILED.name && !self.is_of_other_loader(found);
+            Some((found, if is_own { "The program failed" } else { *words }))
         };
         // A crash after a failed call follows from the failure, so that all other endings explain more.
         let follows = |found: &Dropped| found.code == codes::PROGRAM_CRASHED.name && found.rank > rank::FIRST;
@@ -227,6 +228,12 @@ impl Report {
                     .find(|(found, _)| found.code == first.code)
             }
         }
+    }
+
+    /// Returns `true` if a finding is about the loader that programs get without this library.
+    fn is_of_other_loader(&self, found: &Dropped) -> bool {
+        let other = self.other_loader.as_ref();
+        other.is_some_and(|other| found.name == other.path.as_deref().unwrap_or(super::other::NAME))
     }
 
     /// Returns `true` if a finding says that no Vulkan driver exists for a card, such as the card of a virtual machine that only shows pictures. A card

@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 /// Upper bound on the number of printed lines that the finding quotes.
 const MOST_LINES: usize = 3;
 
-/// Remedy for a program that failed early and printed nothing on standard error. Its standard output is not recorded.
-const WITHOUT_LINES: &str = "Read what it printed on its standard output. It printed nothing on standard error, so otherwise look for an option such as \
-    --verbose, or for a file with its log. The reason is in the program, or in what starts it (a script, a launcher, a sandbox), not in a driver.";
+/// Remedy for a program that failed early and printed nothing.
+const WITHOUT_LINES: &str = "It printed nothing, so look for an option such as --verbose, or for a file with its log. \
+    The reason is in the program, or in what starts it (a script, a launcher, a sandbox), not in a driver.";
 
 /// Returns `true` if it is known that a program opened neither a Vulkan loader nor a library of OpenGL, and that it brings no loader of its own.
 pub(crate) fn opened_nothing(graphics: Option<&[String]>, program: &OsStr) -> bool {

@@ -175,7 +175,7 @@ fn of_drivers(found: &mut Dropped, drivers: &[Driver], its: Identity, report: &R
         );
         found.advice.clone_from(&fault.advice);
         false
-    } else if let Some((card, other)) = drivers::only_for_others(&report.hardware, &whole) {
+    } else if let Some((card, other)) = drivers::only_for_others(&report.hardware, &whole, its) {
         found.reason = format!(
             "The program is for {its}, and the Vulkan driver of the graphics card for such programs is not installed."
         );

@@ -152,7 +152,7 @@ fn a_program_that_fails_before_it_opens_a_loader_comes_with_its_last_lines() {
     assert!(
         explained
             .advice()
-            .starts_with("Read what it printed on its standard output"),
+            .starts_with("It printed nothing, so look for an option"),
         "{}",
         explained.advice()
     );

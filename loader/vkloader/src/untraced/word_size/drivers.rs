@@ -151,12 +151,14 @@ fn is_only_for(folder: &str, its: Identity) -> bool {
     is_of_debian || its.is_x86_32() && folder.ends_with("/lib32")
 }
 
-/// Returns the first card for which this system has a driver for other programs, but none in `whole`. Also returns the path of that driver.
-pub(super) fn only_for_others<'a>(cards: &'a [Card], whole: &[&Driver]) -> Option<(&'a Card, String)> {
+/// Returns the first card for which this system has a driver for other programs, but none in `whole` and none for programs with the identity
+/// `its` in the usual folders. Also returns the path of that driver.
+pub(super) fn only_for_others<'a>(cards: &'a [Card], whole: &[&Driver], its: Identity) -> Option<(&'a Card, String)> {
     let own = installed(Identity::of_this_process());
+    let theirs = installed(its);
     cards.iter().find_map(|card| {
         let is_for_it = |driver: &Driver| causes::is_for_any(&driver.shown(), slice::from_ref(card));
-        if whole.iter().any(|driver| is_for_it(driver)) {
+        if whole.iter().copied().chain(&theirs).any(is_for_it) {
             return None;
         }
         let other = own.iter().find(|driver| driver.fault.is_none() && is_for_it(driver))?;

@@ -17,21 +17,22 @@ const ENABLING: &str = "VK_LOADER_LAYERS_ENABLE";
 /// Adds to the finding about a program with the identity `its` the layer that a variable switches on, and that such programs cannot open. `records` is the
 /// trace of the probe.
 pub(super) fn explain(found: &mut Dropped, records: &[Record], its: Identity, variables: &Variables) {
-    let kept = records.iter().filter_map(|record| match &record.event {
-        Event::Decision(decision) if decision.subject == "layer" && decision.is_kept() => Some(decision),
+    let all = records.iter().filter_map(|record| match &record.event {
+        Event::Decision(decision) if decision.subject == "layer" => Some(decision),
         _ => None,
     });
-    let kept: Vec<_> = kept.collect();
+    let all: Vec<_> = all.collect();
     let is_whole = |name: &str, manifest: &str| {
         let library = library(manifest, name).and_then(|library| file(&library, its));
         library.is_some_and(|path| Fault::of(&path, its).is_none())
     };
-    for one in &kept {
+    for one in all.iter().filter(|one| one.is_kept()) {
         let Some(by) = switched_on_by(&one.name, &one.path, variables) else {
             continue;
         };
         let is_same = |other: &str| family(other) == family(&one.name);
-        if kept
+        // The probe drops a layer whose manifest says that it is only for such programs.
+        if all
             .iter()
             .any(|other| is_same(&other.name) && is_whole(&other.name, &other.path))
         {

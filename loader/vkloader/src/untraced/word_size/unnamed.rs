@@ -124,7 +124,7 @@ fn without_manifest(found: &mut Dropped, its: Identity, report: &Report) -> bool
             .take(MOST),
     );
     found.advice = match causes::to_reinstall(path) {
-        Some(words) => format!("With its manifest, {words}"),
+        Some(words) => format!("To get its manifest back, {words}."),
         None => format!("Write a manifest that names {path} in library_path, in /etc/vulkan/icd.d."),
     };
     true
