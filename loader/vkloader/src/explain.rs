@@ -381,7 +381,12 @@ impl Library {
         } else {
             format!("{path}: {words}")
         };
-        format!("the library that --library names is no Vulkan loader that can be opened: {about}")
+        let whose = if self.is_carried {
+            "the library that came with vkloader"
+        } else {
+            "the library that --library names"
+        };
+        format!("{whose} is no Vulkan loader that can be opened: {about}")
     }
 
     /// Returns the results of a probe without the layer `layer`.

@@ -78,7 +78,7 @@ pub(super) fn finding(ending: Ending, records: &[&Record]) -> Option<Dropped> {
         None => {}
     }
     if let Ending::Signal(number) = ending
-        && let Some(first) = sent::remedy(number).filter(|_| !sent::is_request(number))
+        && let Some(first) = sent::remedy(number).filter(|_| !sent::is_request(number) || number == libc::SIGPIPE)
     {
         found.advice = format!("{first} If that does not help: {}", found.advice);
     }

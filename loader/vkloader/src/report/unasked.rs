@@ -19,9 +19,11 @@ impl Report {
     }
 
     /// Takes over the devices of `probe`, a process that imitated the program, if the program did not ask for devices. The findings about these
-    /// devices and their drivers come from that process too.
+    /// devices and their drivers come from that process too. The devices of a program that a signal ended stay unknown.
     pub(crate) fn take_devices(&mut self, probe: &Finished) {
-        let Some(seen) = Seen::last(&probe.output).filter(|seen| self.is_unasked && seen.is_complete()) else {
+        let is_ended = self.dropped.iter().any(|one| one.code == codes::PROGRAM_ENDED.name);
+        let is_wanted = self.is_unasked && !is_ended;
+        let Some(seen) = Seen::last(&probe.output).filter(|seen| is_wanted && seen.is_complete()) else {
             return;
         };
         let received = Received {

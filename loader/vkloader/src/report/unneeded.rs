@@ -47,25 +47,29 @@ pub(super) fn find(report: &Report, other: &Other, described: &OtherLoader) -> O
         found.variable = Some(FOLDERS.into());
         format!("Take {folder} out of {FOLDERS}, or: unset {FOLDERS}")
     } else {
-        to_remove(Path::new(path), &own)
+        to_remove(Path::new(path), &own, report.runs_in(&["flatpak"]))
     };
     Some(found)
 }
 
-/// Folders whose files only a package manager writes: of Nix, Guix, Snap and Flatpak.
-const FIXED: [&str; 4] = ["/nix/store", "/gnu/store", "/snap", "/app"];
+/// Folders whose files only a package manager writes: of Nix, Guix and Snap.
+const FIXED: [&str; 3] = ["/nix/store", "/gnu/store", "/snap"];
+/// Folder of the program in a sandbox of Flatpak. In other containers, it is an ordinary folder.
+const OF_FLATPAK: &str = "/app";
 
 /// Variable with the folders that the dynamic linker searches first.
 const FOLDERS: &str = "LD_LIBRARY_PATH";
 
 /// Returns the remedy for a loader of no package that programs find by the path `path`. `own` is the file to which the path leads.
-fn to_remove(path: &Path, own: &Path) -> String {
+/// `is_flatpak` is `true` in a sandbox of Flatpak.
+fn to_remove(path: &Path, own: &Path, is_flatpak: bool) -> String {
+    let is_fixed = FIXED.iter().any(|folder| own.starts_with(folder)) || is_flatpak && own.starts_with(OF_FLATPAK);
     if own.starts_with("/usr/local") {
         format!(
             "Remove this loader, which belongs to no package: rm {} && ldconfig",
             names_of(path, own)
         )
-    } else if FIXED.iter().any(|folder| own.starts_with(folder)) {
+    } else if is_fixed {
         "Update the program, which brings this loader in a folder that cannot be changed.".into()
     } else {
         format!("Let the program use the loader of the system: {}", aside(own))
@@ -103,13 +107,19 @@ mod tests {
 
     #[test]
     fn a_loader_in_a_store_of_a_package_manager_stays_there() {
-        for (path, advice) in [
-            ("/nix/store/1-vulkan-loader/lib/libvulkan.so.1", "Update the program"),
-            ("/opt/game/libvulkan.so.1", "Let the program use"),
-            ("/usr/local/lib/libvulkan.so.1", "Remove this loader"),
+        for (path, is_flatpak, advice) in [
+            (
+                "/nix/store/1-vulkan-loader/lib/libvulkan.so.1",
+                false,
+                "Update the program",
+            ),
+            ("/opt/game/libvulkan.so.1", false, "Let the program use"),
+            ("/usr/local/lib/libvulkan.so.1", false, "Remove this loader"),
+            ("/app/lib/libvulkan.so.1", true, "Update the program"),
+            ("/app/lib/libvulkan.so.1", false, "Let the program use"),
         ] {
             assert!(
-                to_remove(Path::new(path), Path::new(path)).starts_with(advice),
+                to_remove(Path::new(path), Path::new(path), is_flatpak).starts_with(advice),
                 "{path}"
             );
         }
