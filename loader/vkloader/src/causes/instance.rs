@@ -396,10 +396,10 @@ fn without_drivers(found: &mut Dropped, report: &Report) {
     let home = report.variables.get("HOME").unwrap_or_default();
     let at_home = [".config", ".local/share"].map(|below| std::path::Path::new(&home).join(below).join("vulkan/icd.d"));
     if at_home.iter().all(|folder| !folder.exists()) {
-        let words = "no folder of the system has the manifest of a driver, which the program needs too";
+        let words = "the usual folders have no manifest of a driver, which the program needs too";
         found.findings.insert(0, words);
         found.advice = format!(
-            "{} Also install a driver, which vkloader explain names: without one, the program gets no instance either.",
+            "{} Also install a driver; without the layer, vkloader explain names its package.",
             found.advice
         );
     }

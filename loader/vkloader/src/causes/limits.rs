@@ -270,8 +270,8 @@ fn explain_processor_time(dropped: &mut Dropped, limits: &Limits) {
         let words = format!("the kernel ends the process after {seconds} s of processor time (RLIMIT_CPU)");
         dropped.findings.insert(0, words);
         dropped.advice = format!(
-            "Raise the limit, which is hard, where the program is started: ulimit -t, cpu in /etc/security/limits.conf, or LimitCPU= in a service of \
-             systemd. If that does not help: {}",
+            "{} If it had used {seconds} s of processor time: raise the limit, which is hard, where the program is started: ulimit -t, cpu in \
+             /etc/security/limits.conf, or LimitCPU= in a service of systemd.",
             dropped.advice
         );
     }

@@ -44,7 +44,7 @@ pub(super) fn explain(dropped: &mut Dropped, outputs: &[String], own: Identity, 
     let missing: BTreeSet<&str> = outputs
         .iter()
         .flat_map(|output| not_found(output, &dropped.name))
-        .filter(|name| !OPTIONAL.contains(name))
+        .filter(|name| !OPTIONAL.iter().any(|known| name.starts_with(known)))
         .collect();
     if missing.is_empty() {
         return;

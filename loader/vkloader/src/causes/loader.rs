@@ -176,7 +176,9 @@ pub(super) fn broken(report: &mut Report, own: Identity) {
             || !Closure::of(path, own).missing.is_empty()
     };
     let usual = usual_folders().map(|folder| Path::new(folder).join(OF_PROGRAMS));
-    let path = elf::file_of_loader(found, own).filter(is_own).filter(is_broken);
+    // The message of the dynamic linker may name a library that the loader needs.
+    let path = elf::file_of_loader(found, own).filter(|path| is_loader(&path.display().to_string()));
+    let path = path.filter(is_own).filter(is_broken);
     if let Some((finding, advice)) = path.and_then(|path| to_remove(&path, usual, own)) {
         found.findings.push(finding);
         found.advice = advice;

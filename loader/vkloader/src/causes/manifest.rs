@@ -4,6 +4,7 @@ use super::elf::{self, Identity, closed_folder, locate};
 use super::{masked, packages};
 use crate::events::{Event, Record};
 use crate::manifests;
+use crate::mounts::Mounts;
 use crate::regular;
 use crate::report::{Dropped, Fact, Kind, rank};
 use crate::shell::word;
@@ -96,6 +97,9 @@ fn not_regular(dropped: &mut Dropped, path: &str) {
             "If this switches the manifest off on purpose, nothing is wrong. Otherwise remove the link (rm {}), and reinstall the package of the driver or layer.",
             word(path)
         );
+    } else if Mounts::of_this_process().at(Path::new(path)).is_some() {
+        dropped.findings.insert(0, format!("{kind} is mounted on {path}"));
+        dropped.advice = "If this switches the manifest off on purpose, nothing is wrong. Otherwise start the sandbox or container without this mount.".into();
     } else if !path.starts_with("/dev/") {
         dropped.findings.insert(0, format!("{path} is {kind}, and not a file"));
         let restore = packages::to_reinstall(path).unwrap_or_else(|| {

@@ -229,7 +229,8 @@ fn for_nvidia(library: &str, root: &Path) -> String {
     let series = version.split('.').next().filter(|series| !series.is_empty());
     // NVIDIA's own installer belongs to no package, and a package beside it would have another version.
     if OF_INSTALLER.iter().any(|program| root.join(program).exists()) {
-        let file = format!("NVIDIA-Linux-{}-{version}.run", std::env::consts::ARCH);
+        let version_of_file = if version.is_empty() { "VERSION" } else { version };
+        let file = format!("NVIDIA-Linux-{}-{version_of_file}.run", std::env::consts::ARCH);
         return of_nvidia(version, Some(format!("run its installer again, {file}")));
     }
     let command = match (is("debian"), is("ubuntu"), series) {

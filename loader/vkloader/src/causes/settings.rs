@@ -87,9 +87,14 @@ fn is_missing(one: &Dropped) -> bool {
 
 /// Names the missing manifest in the finding about a settings file that permits only the drivers in its own list.
 fn only_missing(found: &mut Dropped, report: &Report) {
-    let text = regular::text(&found.name).unwrap_or_default();
-    let missing = report.dropped.iter().find(|one| is_missing(one));
-    if let Some(missing) = missing.filter(|_| text.contains(EXCLUSIVE) && report.drivers.is_empty()) {
+    let mut text = regular::text(&found.name).unwrap_or_default();
+    text.retain(|sign| !sign.is_whitespace());
+    let is_exclusive = text.contains(&format!("\"{EXCLUSIVE}\":true"));
+    let missing = report
+        .dropped
+        .iter()
+        .find(|one| is_missing(one) && one.subject.starts_with("driver"));
+    if let Some(missing) = missing.filter(|_| is_exclusive && report.drivers.is_empty()) {
         found.reason = format!(
             "A settings file permits only the drivers that it lists, and {} does not exist.",
             missing.name

@@ -216,7 +216,8 @@ impl<'a> Search<'a> {
             .iter()
             .filter(|one| one.code == codes::SETTINGS_ACTIVE.name);
         let file = &used.next()?.name;
-        let text = regular::text(file).ok().filter(|text| !text.contains(FOR_OTHERS))?;
+        let is_for_it = |text: &String| text.contains(FOR_OTHERS) || text.contains(&format!("\"{}\"", self.layer));
+        let text = regular::text(file).ok().filter(|text| !is_for_it(text))?;
         text.contains("\"layers\"").then(|| Unfound {
             why: format!("the settings file {file} lists the layers that programs get, and this one is not among them"),
             finding: format!("the layer is in {}", usual.display()),

@@ -30,7 +30,13 @@ pub(crate) fn before_loader(report: &mut Report) {
             .findings
             .extend(facts.map(|fact| format!("there is no display: {fact}")));
         if let Some(advice) = advice {
-            first.advice = format!("{} If it needs a display: {}", first.advice, names::as_clause(&advice));
+            let known = first.advice.trim_end_matches('.');
+            let begin = if known.is_empty() {
+                String::new()
+            } else {
+                format!("{known}. ")
+            };
+            first.advice = format!("{begin}If it needs a display: {}", names::as_clause(&advice));
         }
     }
 }

@@ -25,9 +25,12 @@ pub(super) fn explain(report: &mut Report, machine: &Machine) {
     }
     let version = machine.nvidia_module().unwrap_or_else(|| "of the host".into());
     let dropped = report.dropped.iter_mut();
-    for one in dropped.filter(|one| one.advice.contains(packages::NVIDIAS_AGAIN)) {
+    for one in dropped {
+        let Some((others, _)) = one.advice.split_once(packages::NVIDIAS_AGAIN) else {
+            continue;
+        };
         one.advice = format!(
-            "NVIDIA's container tools did not hand this library over. Update the package nvidia-container-toolkit on the host, make its CDI file again \
+            "{others}NVIDIA's container tools did not hand this library over. Update the package nvidia-container-toolkit on the host, make its CDI file again \
              (nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml), and make a new container. Until then, install NVIDIA's libraries of the version \
              {version} in the image."
         );

@@ -102,12 +102,23 @@ pub(super) fn printed(driver: &Dropped, card: &Card, machine: &Machine, report: 
     })
 }
 
-/// Returns a finding if a driver reports that it could not open a node in `/dev` that is not there.
+/// Beginnings of the paths of nodes that kernel drivers of cards make.
+const OF_CARDS: [&str; 7] = [
+    "/dev/dri/",
+    "/dev/nvidia",
+    "/dev/kfd",
+    "/dev/dxg",
+    "/dev/mali",
+    "/dev/kgsl",
+    "/dev/pvr",
+];
+
+/// Returns a finding if a driver reports that it could not open a node of a card that is not there.
 pub(super) fn absent(driver: &Dropped, card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
     let is_separator = |sign: char| sign.is_whitespace() || "'\"`(),;<>=[]".contains(sign);
     let node_in = |line: &Fact| {
         let words = line.split(is_separator).map(|word| word.trim_end_matches(['.', ':']));
-        let mut nodes = words.filter(|word| word.len() > "/dev/".len() && word.starts_with("/dev/"));
+        let mut nodes = words.filter(|word| OF_CARDS.iter().any(|own| word.starts_with(own)));
         nodes
             .find(|node| !machine.has(node.trim_start_matches('/')))
             .map(String::from)
@@ -115,19 +126,17 @@ pub(super) fn absent(driver: &Dropped, card: &Card, machine: &Machine, report: &
     let refuses = |line: &&Fact| line.contains("No such file or directory");
     let mut lines = driver.findings.iter().filter(refuses);
     let (line, node) = lines.find_map(|line| Some((line, node_in(line)?)))?;
-    let modules = [
-        ("/dev/nvidia-modeset", "-m"),
-        ("/dev/nvidia-uvm", "-u"),
-        ("/dev/nvidiactl", "-c 0"),
-    ];
+    let modules = [("/dev/nvidia-modeset", "-m"), ("/dev/nvidia-uvm", "-u -c 0")];
     let made = modules.iter().find(|(name, _)| *name == node);
-    let made = made.map_or(String::new(), |(_, option)| {
-        format!("; if it does not exist there: nvidia-modprobe {option}")
-    });
+    let made = made.map(|(_, option)| format!("nvidia-modprobe {option}"));
     let shown = word(&node);
     let advice = if report.runs_in_container() {
-        format!("Give the container the node of the host: docker run --device {shown} IMAGE{made} (on the host).")
+        let made = made.map_or(String::new(), |command| {
+            format!("; if the host lacks it, on the host: {command}")
+        });
+        format!("Give the container the node of the host: docker run --device {shown} IMAGE{made}.")
     } else {
+        let made = made.map_or(String::new(), |command| format!("; or: {command}"));
         format!(
             "Let the kernel driver of the card make the node {shown}: look in dmesg for its messages, and start the machine again{made}."
         )

@@ -84,7 +84,9 @@ fn of_blackwell(begin: &str, (series, is_loaded): (u32, bool), machine: &Machine
             ),
         ));
     }
-    (is_loaded && !is_open(machine)).then(|| {
+    // Without this file, the kind of the module is unknown.
+    let is_known = machine.has("proc/driver/nvidia/version");
+    (is_loaded && is_known && !is_open(machine)).then(|| {
         (
             format!("{begin}: only the open kernel module supports it"),
             format!("Install NVIDIA's open kernel module of the series {series}: {OPEN}."),
