@@ -67,11 +67,10 @@ impl Circumstance {
     }
 }
 
-/// Returns `true` for a crash by which a program may have ended itself: by SIGABRT, by a trap, or by an access near NULL.
+/// Returns `true` for a crash by which a program may have ended itself: by SIGABRT, or by a trap.
 fn is_on_purpose(crash: &Crash) -> bool {
-    let is_near_null = crash.address.is_some_and(|address| address < FIRST_OF_OBJECTS);
     let is_plain = crash.exception.is_none() && crash.sanitizer.is_none();
-    is_plain && (is_near_null || matches!(crash.signal, libc::SIGABRT | libc::SIGTRAP | libc::SIGILL))
+    is_plain && matches!(crash.signal, libc::SIGABRT | libc::SIGTRAP | libc::SIGILL)
 }
 
 /// Returns the driver or layer in which the first thread waited for a long time.
