@@ -114,7 +114,11 @@ fn without_manifest(found: &mut Dropped, its: Identity, report: &Report) -> bool
     let installed = hardware::TABLE.iter().filter_map(|row| file(&name(row), its));
     let mut installed: Vec<String> = installed.map(|path| path.display().to_string()).collect();
     installed.sort_by_key(|path| !causes::is_for_any(path, &report.hardware));
-    let Some(path) = installed.first() else { return false };
+    let cards = &report.hardware;
+    let is_useful = |path: &&String| cards.is_empty() || causes::is_for_any(path, cards);
+    let Some(path) = installed.first().filter(is_useful) else {
+        return false;
+    };
     found.reason =
         format!("The program is for {its}, and no manifest names the Vulkan driver for such programs, {path}.");
     found.findings.extend(
